@@ -22,6 +22,7 @@ type options struct {
 	binary  string
 	before  string
 	out     string
+	profile string
 	only    string
 	rounds  int
 	seconds float64
@@ -55,6 +56,7 @@ func parse(args []string) (o options, err error) {
 	fs.StringVar(&o.binary, "redlockd", "", "measure this `file`, instead of building redlockd anew")
 	fs.StringVar(&o.before, "before", "", "compare with this redlockd too, by pairs of short turns, in workload a: a `file` built before a change")
 	fs.StringVar(&o.out, "out", "", "write results.md, results.json and the charts into this `folder`")
+	fs.StringVar(&o.profile, "profile", "", "measure nothing, but write a profile of redlockd's processor time into this `file`")
 	fs.StringVar(&o.only, "only", "a,b,c,d,e,f", "the `workloads` to run")
 	fs.IntVar(&o.rounds, "rounds", 5, "how often each contender has its turn")
 	fs.Float64Var(&o.seconds, "seconds", 1, "how long a turn lasts")
@@ -98,6 +100,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	defer r.close()
 	r.timeout, r.before = o.timeout, o.before
 	b := &bench{ctx: ctx, rig: r, rounds: o.rounds, length: time.Duration(o.seconds * float64(time.Second)), idle: o.idle, held: o.held, out: out}
+	if o.profile != "" {
+		return b.profile(o.profile)
+	}
 	s := settingOf(ctx, b)
 	err = b.runAll(chosen)
 	fmt.Fprintln(out)

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -126,32 +125,30 @@ func (s *sender) take(b *outbox.Batch) {
 // answered passes the turn and hands the votes of a batch to their attempts; they are
 // silent if the batch does not count.
 func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
-	over := replies[len(replies)-1].Error()
+	received, over := s.now(), replies[len(replies)-1].Error()
+	bundles := !s.c.dialect.Singly
+	results := b.Read(&s.c.dialect, replies)
+	micros, _ := outbox.ReadTime(replies[len(replies)-1])
 	s.mu.Lock()
-	received := s.now()
 	// The turn is passed only now: a look that comes after this batch is taken over after it.
 	s.c.passTurn()
 	s.noteAnswer(b, received)
 	if !broken(over) {
 		s.traffic.batches.Add(received - b.Sent)
 	}
-	standing, unsettled := s.standing(b, replies, received), s.unsettled(b.Under)
-	b.Results = slices.Grow(b.Results, len(b.Tasks))[:len(b.Tasks)]
-	bundles := !s.c.dialect.Singly
-	results, answers := b.Results, b.Read(&s.c.dialect, replies)
-	micros, _ := outbox.ReadTime(replies[len(replies)-1]) // else the standing is void
+	standing, unsettled := s.standing(b, replies, micros, received), s.unsettled(b.Under)
 	failed := false
 	for i, t := range b.Tasks {
-		its := standing
+		r, its := &results[i], standing
 		its.Fits = its.Fits && (t.Asked == nil || s.countsFor(t.Asked.List))
-		results[i] = outbox.ResultOf(t, answers[i], its.Weight(), micros/1000)
-		s.c.dialect.Learn(t, results[i])
-		failed = failed || !results[i].Done && t.MustDeliver()
-		if results[i].Code != "" && !results[i].Done {
-			s.fault.code, s.fault.at = results[i].Code, received
+		r.Weigh(t, its.Weight(), micros/1000)
+		s.c.dialect.Learn(t, *r)
+		failed = failed || !r.Done && t.MustDeliver()
+		if r.Code != "" && !r.Done {
+			s.fault.code, s.fault.at = r.Code, received
 		}
-		results[i].Ballot.Unsettled = unsettled
-		results[i].Ballot.MayAct = !results[i].Done && !results[i].Late && results[i].Code == ""
+		r.Ballot.Unsettled = unsettled
+		r.Ballot.MayAct = !r.Done && !r.Late && r.Code == ""
 	}
 	if failed {
 		s.outbox.Repeat(b, results)
@@ -186,10 +183,10 @@ func (s *sender) noteAnswer(b *outbox.Batch, received time.Duration) {
 }
 
 // standing returns what is known of the master behind a batch, whose mark and clock were read
-// after its tasks. The caller must hold mu.
-func (s *sender) standing(b *outbox.Batch, replies []rueidis.RedisResult, received time.Duration) vote.Standing {
+// after its tasks; micros is 0 if the clock was not. The caller must hold mu.
+func (s *sender) standing(b *outbox.Batch, replies []rueidis.RedisResult, micros int64, received time.Duration) vote.Standing {
 	return vote.Standing{
-		Fits:           s.fits(b, replies, received), // first: it takes over what was read
+		Fits:           s.fits(b, replies, micros, received), // first: it takes over what was read
 		Joins:          b.Under != nil && s.joins(b.Under),
 		Quarantined:    b.Under != nil && !(b.Under.Real && b.Warm && s.votes()),
 		MayHaveStepped: s.mayHaveStepped(received),
@@ -198,9 +195,8 @@ func (s *sender) standing(b *outbox.Batch, replies []rueidis.RedisResult, receiv
 
 // fits checks the mark and the clock, which were read after the batch's tasks (M3, M5).
 // The caller must hold mu.
-func (s *sender) fits(b *outbox.Batch, replies []rueidis.RedisResult, received time.Duration) bool {
-	micros, err := outbox.ReadTime(replies[len(replies)-1])
-	if err != nil {
+func (s *sender) fits(b *outbox.Batch, replies []rueidis.RedisResult, micros int64, received time.Duration) bool {
+	if micros == 0 {
 		return false
 	}
 	same := b.Under == nil || s.sameMark(b, replies[len(replies)-2])

@@ -18,21 +18,6 @@ type answer struct {
 	err error
 }
 
-// Read returns each task's answer, in the order of Tasks; results are those of
-// Commands. The answers are valid until Clear.
-func (b *Batch) Read(d *Dialect, results []rueidis.RedisResult) []answer {
-	b.answers = slices.Grow(b.answers, len(b.Tasks))
-	for i, n := range b.carry {
-		msg, err := results[i].ToMessage()
-		if n == 1 {
-			b.answers = append(b.answers, answer{msg, err})
-			continue
-		}
-		b.answers = d.unbundle(b.answers, n, msg, err)
-	}
-	return b.answers
-}
-
 // Result is what became of one task.
 type Result struct {
 	// Ballot is the master's vote.
@@ -44,12 +29,29 @@ type Result struct {
 	Code string
 }
 
-// ResultOf turns a master's answer into a vote of this weight. reading is of the master's
-// clock, in milliseconds, shortly after it carried the task out.
-func ResultOf(t *Task, a answer, w vote.Weight, reading int64) Result {
-	r := read(t, a)
+// Read returns what became of each task, by the answers to Commands. The votes count when they
+// are weighed. The results are valid until Clear.
+func (b *Batch) Read(d *Dialect, answers []rueidis.RedisResult) []Result {
+	b.answers = slices.Grow(b.answers, len(b.Tasks))
+	for i, n := range b.carry {
+		msg, err := answers[i].ToMessage()
+		if n == 1 {
+			b.answers = append(b.answers, answer{msg, err})
+			continue
+		}
+		b.answers = d.unbundle(b.answers, n, msg, err)
+	}
+	b.results = slices.Grow(b.results, len(b.Tasks))
+	for i, t := range b.Tasks {
+		b.results = append(b.results, read(t, b.answers[i]))
+	}
+	return b.results
+}
+
+// Weigh makes the ballot a vote of this weight. reading is of the master's clock, in milliseconds,
+// shortly after it carried the task out.
+func (r *Result) Weigh(t *Task, w vote.Weight, reading int64) {
 	r.Ballot = w.Of(timed(r.Ballot, w, reading), t.Kind)
-	return r
 }
 
 // timed tells what a copy that was met says of its TTL at this reading. A lock that is over is
@@ -73,8 +75,11 @@ func read(t *Task, a answer) Result {
 	if t.Page != nil {
 		return Result{Ballot: t.Page.read(t.Kind, a.msg), Done: true}
 	}
-	n, err := a.msg.AsInt64()
-	late := err == nil && n == tooLate
+	late := false
+	if a.msg.IsInt64() { // else AsInt64 makes an error for every token
+		n, _ := a.msg.AsInt64()
+		late = n == tooLate
+	}
 	return Result{Ballot: t.read(a.msg), Done: !late, Late: late}
 }
 

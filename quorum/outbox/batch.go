@@ -22,14 +22,13 @@ type Batch struct {
 	Warm bool
 	// Sent is when the batch was made, right before it is written, by our own clock.
 	Sent time.Duration
-	// Results are in the order of Tasks.
-	Results []Result
 
-	// commands, answers and Results are memory that the link's next batch reuses. carry
+	// commands, answers and results are memory that the link's next batch reuses. carry
 	// is the number of tasks that each command carries out: 1, or more for a bundle.
 	commands []rueidis.Completed
 	carry    []int
 	answers  []answer
+	results  []Result
 }
 
 // Clear empties the batch for the next tasks.
@@ -38,9 +37,9 @@ func (b *Batch) Clear() {
 	clear(b.Unsent)
 	clear(b.commands)
 	clear(b.answers)
-	clear(b.Results)
+	clear(b.results)
 	b.Tasks, b.Unsent, b.commands, b.carry = b.Tasks[:0], b.Unsent[:0], b.commands[:0], b.carry[:0]
-	b.answers, b.Results = b.answers[:0], b.Results[:0]
+	b.answers, b.results = b.answers[:0], b.results[:0]
 }
 
 // Commands builds what is written for the batch; it is called once. It is a command for

@@ -119,11 +119,11 @@ func (m *master) asks(tasks ...*Task) []Result {
 		}
 	}
 	b := &Batch{Tasks: tasks}
-	results := m.dialect.Client.DoMulti(context.Background(), m.dialect.Commands(b)...)
-	for i, a := range b.Read(&m.dialect, results) {
-		b.Results = append(b.Results, ResultOf(b.Tasks[i], a, vote.Full, m.Millis()))
+	results := b.Read(&m.dialect, m.dialect.Client.DoMulti(context.Background(), m.dialect.Commands(b)...))
+	for i, t := range b.Tasks {
+		results[i].Weigh(t, vote.Full, m.Millis())
 	}
-	return b.Results
+	return results
 }
 
 // gives returns what attempt 9 stores: until 1000, the copy until 2000.

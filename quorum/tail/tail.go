@@ -7,7 +7,6 @@ package tail
 
 import (
 	"math/rand/v2"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -58,16 +57,39 @@ func (id ID) put(to []byte) []byte {
 	return to
 }
 
+// values are those of the digits, -1 of all other bytes.
+var values = func() (of [256]int8) {
+	for i := range of {
+		of[i] = int8(strings.IndexByte(digits, byte(i)))
+	}
+	return of
+}()
+
 // parseID reads what String wrote; 0 if it is no ID.
 func parseID(s string) (id ID) {
 	for i := range len(s) {
-		n := strings.IndexByte(digits, s[i])
+		n := values[s[i]]
 		if n < 0 {
 			return 0
 		}
 		id = id<<6 | ID(n)
 	}
 	return id
+}
+
+// parseNumber reads what putNumber wrote; 0 if it is no number.
+func parseNumber(s string) (n int64) {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case '0' <= c && c <= '9':
+			n = n*36 + int64(c-'0')
+		case 'a' <= c && c <= 'z':
+			n = n*36 + int64(c-'a') + 10
+		default:
+			return 0
+		}
+	}
+	return n
 }
 
 // Tail is what a copy says of itself. A bare token has the zero value.
@@ -113,11 +135,11 @@ func (t *Tail) putRest(to []byte) []byte {
 // putNumber appends n with leading zeros.
 func putNumber(to []byte, n int64, size int) []byte {
 	var b [timeSize]byte
-	digits := strconv.AppendInt(b[:0], n, 36)
-	for range size - len(digits) {
-		to = append(to, '0')
+	for i := size - 1; i >= 0; i-- {
+		b[i] = "0123456789abcdefghijklmnopqrstuvwxyz"[n%36]
+		n /= 36
 	}
-	return append(to, digits...)
+	return append(to, b[:size]...)
 }
 
 // Of returns what a master stores for a token.
@@ -145,10 +167,9 @@ func Split(value string) (token string, t Tail) {
 	}
 	f := value[len(token)+len(Magic):]
 	times := f[2*idSize:]
-	since, _ := strconv.ParseInt(times[:timeSize], 36, 64)
-	end, _ := strconv.ParseInt(times[timeSize:2*timeSize], 36, 64)
-	grace, _ := strconv.ParseInt(times[2*timeSize:], 36, 64)
-	return token, Tail{Lock: parseID(f[:idSize]), Attempt: parseID(f[idSize : 2*idSize]), Since: since, End: end, Grace: time.Duration(grace) * time.Millisecond}
+	return token, Tail{Lock: parseID(f[:idSize]), Attempt: parseID(f[idSize : 2*idSize]),
+		Since: parseNumber(times[:timeSize]), End: parseNumber(times[timeSize : 2*timeSize]),
+		Grace: time.Duration(parseNumber(times[2*timeSize:])) * time.Millisecond}
 }
 
 // Pair is the lock and the attempt of a copy that an operation met.

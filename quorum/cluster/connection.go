@@ -211,6 +211,9 @@ func reasonOf(err error) string {
 // broken reports whether an error is the end of the connection, and not the master's
 // answer.
 func broken(err error) bool {
+	if err == nil {
+		return false // without the memory that errors.As needs
+	}
 	var re *rueidis.RedisError
-	return err != nil && !errors.As(err, &re)
+	return !errors.As(err, &re)
 }

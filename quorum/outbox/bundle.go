@@ -50,21 +50,23 @@ func (d *Dialect) bundled(tasks []*Task) int {
 func (d *Dialect) bundle(tasks []*Task) rueidis.Completed {
 	acquires := d.acquiresFirst(tasks)
 	w := &d.words
-	w.keys, w.args, w.digits, w.ends = w.keys[:0], append(w.args[:0], strconv.Itoa(acquires)), w.digits[:0], w.ends[:0]
-	for _, t := range tasks[:acquires] {
-		w.digits = strconv.AppendInt(w.digits, t.Copies[0].Expiry, 10)
-		w.ends = append(w.ends, len(w.digits))
-	}
-	digits, from := string(w.digits), 0
+	w.keys, w.args, w.text, w.ends = w.keys[:0], append(w.args[:0], strconv.Itoa(acquires)), w.text[:0], w.ends[:0]
 	for i, t := range tasks {
 		t.via = nil
 		w.keys = append(w.keys, t.Key())
 		if i < acquires {
-			w.args = append(w.args, t.value(), digits[from:w.ends[i]])
-			from = w.ends[i]
+			w.text = t.Copies[0].Tail.Append(append(w.text, t.Effects[0].New...))
+			w.ends = append(w.ends, len(w.text))
+			w.text = strconv.AppendInt(w.text, t.Copies[0].Expiry, 10)
 		} else {
-			w.args = append(w.args, tail.Stem(t.Effects[0].Token))
+			w.text = append(append(w.text, t.Effects[0].Token...), tail.Magic...) // its stem
 		}
+		w.ends = append(w.ends, len(w.text))
+	}
+	text, from := string(w.text), 0
+	for _, to := range w.ends {
+		w.args = append(w.args, text[from:to])
+		from = to
 	}
 	defer w.clear()
 	return d.Client.B().Arbitrary("EVAL", scripts.Bundle.Text, strconv.Itoa(len(tasks))).Args(w.keys...).Args(w.args...).Build()
@@ -92,13 +94,17 @@ type words struct {
 	seen       map[string]bool
 	releases   []*Task
 	keys, args []string
-	// digits are the expiries one after the other, ends where each of them ends.
-	digits []byte
-	ends   []int
+	// text are the arguments behind the first one after the other, which is one string instead of
+	// one each, ends where each of them ends.
+	text []byte
+	ends []int
 }
 
-// clear drops the references to the tasks and their strings.
+// clear drops the references to the tasks and their strings, and the memory of long tokens.
 func (w *words) clear() {
+	if cap(w.text) > 64<<10 {
+		w.text = nil
+	}
 	clear(w.releases)
 	clear(w.keys)
 	clear(w.args)

@@ -145,7 +145,12 @@ func putNumber(to []byte, n int64, size int) []byte {
 // Of returns what a master stores for a token.
 func (t *Tail) Of(token string) string {
 	var b [Size]byte
-	return token + string(t.putRest(t.Lock.put(append(b[:0], Magic...))))
+	return token + string(t.Append(b[:0]))
+}
+
+// Append appends the tail.
+func (t *Tail) Append(to []byte) []byte {
+	return t.putRest(t.Lock.put(append(to, Magic...)))
 }
 
 // Stem returns the part of a value that tells its token: the scripts compare that.

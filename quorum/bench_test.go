@@ -1,9 +1,13 @@
 package quorum
 
 import (
+	"fmt"
+	"runtime"
+	"runtime/metrics"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/redlockd/redlockd/quorum/vote"
 )
@@ -36,13 +40,28 @@ func BenchmarkCycle(b *testing.B) {
 }
 
 // BenchmarkCycles128 measures the same by 128 clients at a time, whose operations share
-// batches.
+// batches, on one processor and on all: for how long goroutines wait for mutexes shows what
+// would not get faster with more processors.
 func BenchmarkCycles128(b *testing.B) {
-	q := quickQuorum(b, 5)
-	cycleTogether(b, q, 1) // fill keys, connections and pools
-	b.ReportAllocs()
-	b.ResetTimer()
-	cycleTogether(b, q, b.N)
+	for _, n := range []int{1, runtime.NumCPU()} {
+		b.Run(fmt.Sprintf("processors=%d", n), func(b *testing.B) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
+			q := quickQuorum(b, 5)
+			cycleTogether(b, q, 1) // fill keys, connections and pools
+			b.ReportAllocs()
+			b.ResetTimer()
+			before := mutexWait()
+			cycleTogether(b, q, b.N)
+			b.ReportMetric(float64(mutexWait()-before)/float64(b.N), "mutex-wait-ns/op")
+		})
+	}
+}
+
+// mutexWait returns for how long goroutines have waited for mutexes.
+func mutexWait() time.Duration {
+	wait := []metrics.Sample{{Name: "/sync/mutex/wait/total:seconds"}}
+	metrics.Read(wait)
+	return time.Duration(wait[0].Value.Float64() * float64(time.Second))
 }
 
 // cycleTogether lets 128 clients carry out this many cycles in all.

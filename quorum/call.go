@@ -221,7 +221,7 @@ func (c *call) answerLocked(o *Outcome, now time.Duration) bool {
 		c.stay.Stop()
 	}
 	c.mu.Unlock()
-	o.Took = now - c.arrived
+	o.Took, o.Alone = now-c.arrived, c.q.underWay.count() == 1
 	if o.Err == nil {
 		c.q.counts.timings[c.op.Kind].Add(o.Took)
 	}

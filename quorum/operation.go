@@ -167,6 +167,9 @@ type Outcome struct {
 	Err error
 	// Took is the time from Do to this outcome.
 	Took time.Duration
+	// Alone reports whether no other operation was under way, so that whoever is told of this one
+	// keeps nobody waiting.
+	Alone bool
 
 	grant *grant
 	// withdrawn is notified when the grant is taken back.

@@ -148,10 +148,14 @@ func (p *Pipeline) Outcome(sl *Slot, i int, o *quorum.Outcome) {
 	p.bytes += len(o.State.Token)
 	p.chargeLocked()
 	sl.waiting--
-	aborted, last := p.aborted, sl.arrived()
+	aborted, last, mine := p.aborted, sl.arrived(), false
 	if last && !sl.dropped {
 		p.settleLocked()
-		p.kickLocked()
+		if mine = o.Alone && p.socket != nil && p.readyLocked(); mine {
+			p.writing = true
+		} else {
+			p.kickLocked()
+		}
 	}
 	p.mu.Unlock()
 	if aborted {
@@ -164,6 +168,9 @@ func (p *Pipeline) Outcome(sl *Slot, i int, o *quorum.Outcome) {
 	if sl.dropped && sl.After != nil {
 		sl.After(sl.outcomes)
 	}
+	if mine {
+		p.turnNow()
+	}
 }
 
 // Flush starts the writing of the replies that are ready.
@@ -173,8 +180,13 @@ func (p *Pipeline) Flush() {
 	p.kickLocked()
 }
 
+// readyLocked reports whether there is something to write, and nobody writes.
+func (p *Pipeline) readyLocked() bool {
+	return !p.writing && !p.aborted && p.head != nil && p.head.waiting == 0
+}
+
 func (p *Pipeline) kickLocked() {
-	if p.writing || p.aborted || p.head == nil || p.head.waiting > 0 {
+	if !p.readyLocked() {
 		return
 	}
 	p.writing = true

@@ -35,6 +35,14 @@ func (p *Pipeline) turn(w *batch) (keeps bool) {
 	return keeps
 }
 
+// turnNow has a turn in the caller's goroutine: where one client waits, to wake a writer takes longer
+// than to write.
+func (p *Pipeline) turnNow() {
+	if w := takeBatch(); p.turn(w) {
+		w.release()
+	}
+}
+
 // writeOn ends a turn that has to wait for the client.
 func (p *Pipeline) writeOn(w *batch, n int, deadline time.Time) {
 	n, err := p.writeRest(w, n, deadline)

@@ -25,7 +25,7 @@ func TestAllocations(t *testing.T) {
 		do   func()
 	}{
 		{"quorum, a vote", 0, func() { vote.VerdictOf(op.question(), ballots, n) }},
-		{"quorum, a cycle over one master", 40, func() { c.cycle(t) }},
+		{"quorum, a cycle over one master", 34, func() { c.cycle(t) }},
 	} {
 		a.do() // fill pools and maps
 		if got := testing.AllocsPerRun(500, a.do); got > a.most {

@@ -222,18 +222,18 @@ const NoExpiry = 1<<63 - 1
 
 // ReadTime parses the answer to TIME: microseconds since 1970.
 func ReadTime(r rueidis.RedisResult) (int64, error) {
-	parts, err := r.AsStrSlice()
+	parts, err := r.ToArray()
 	if err != nil {
 		return 0, err
 	}
 	if len(parts) != 2 {
 		return 0, errors.New("TIME was not answered by two numbers")
 	}
-	seconds, err := parseInt(parts[0])
+	seconds, err := parts[0].AsInt64()
 	if err != nil {
 		return 0, err
 	}
-	micros, err := parseInt(parts[1])
+	micros, err := parts[1].AsInt64()
 	if err != nil {
 		return 0, err
 	}

@@ -105,5 +105,3 @@ func (d *Dialect) Learn(t *Task, r Result) {
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
-
-func parseInt(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }

@@ -66,11 +66,15 @@ func testWaitsForTheLastCopy(c *testCluster) {
 	c.want(do(c.q, acquire("k", "t", ttl)), Won)
 	synctest.Wait()
 	ends := time.Now().Add(c.masters[1].TTL("k"))
+	lost := time.Now()
 	c.masters[0].FlushAll()
 	time.Sleep(time.Second)
 	c.votesAgain(0)
 	if early := time.Until(ends); early > 0 {
 		c.t.Errorf("it votes %v before the last copy of a lock has ended", early)
+	}
+	if early := time.Until(lost.Add(10*time.Second + c.cfg.LookSlack() + c.cfg.Timeout)); early > 0 {
+		c.t.Errorf("it votes %v before a copy may have ended whose expiry counts from the latest look", early)
 	}
 }
 

@@ -13,8 +13,6 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false
 # As redlockd is released, so that all builds share what they compile. The race
 # detector needs 1.
 export CGO_ENABLED := 0
-# Tests and linters need no fast binary, and would compile everything once more for default.pgo.
-deps lint plain raced served mutants storms soak: export GOFLAGS := $(GOFLAGS) -pgo=off
 # A program with the race detector sleeps for a second before it exits, and the
 # tests start and stop hundreds.
 export GORACE := atexit_sleep_ms=20 $(GORACE)
@@ -22,6 +20,9 @@ export GORACE := atexit_sleep_ms=20 $(GORACE)
 # time after which it starts no more.
 CLIENTS   ?= .
 MOST      ?= 45s
+# Releases are compiled by it. It is no default.pgo, for which tests and linters would compile all
+# packages once more.
+PROFILE = packaging/release/redlockd.pgo
 MAKEFLAGS += --no-print-directory
 # make test REDIS_SERVER=/opt/valkey/bin/valkey-server has that server for the
 # masters: a name on the PATH, or a whole path. Replies are compared with the
@@ -69,15 +70,15 @@ lint: deps ## gofmt, go vet, staticcheck
 	@staticcheck=$$(go tool -n staticcheck) && CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) -race" $$staticcheck ./...
 
 build: ## bin/redlockd
-	@go build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/redlockd .
+	@go build -trimpath -pgo=$(PROFILE) -ldflags "-X main.version=$(VERSION)" -o bin/redlockd .
 
 bench: deps ## redlockd beside redsync and one Redis: tables and a chart; BENCH='-only a' for less
 	@. ./.deps/env && cd integration/bench && go vet . && go test -count=1 . # a module of its own
 	@go build -C integration/bench -o $(CURDIR)/bin/compare . && bin/compare -root . -out bin/bench $(BENCH)
 
-pgo: deps ## default.pgo anew, the profile by which the compiler makes redlockd faster: 2 min, on an idle machine
+pgo: deps ## take the profile anew by which the compiler makes releases faster: 2 min
 	@go build -C integration/bench -o $(CURDIR)/bin/compare .
-	@. ./.deps/env && bin/compare -root . -profile default.pgo -seconds 10
+	@. ./.deps/env && bin/compare -root . -profile $(PROFILE) -seconds 10
 
 gobench: deps ## Go's own benchmarks of all packages
 	@. ./.deps/env && go test -run '^$$' -bench . -benchtime $(BENCHTIME) -timeout $(TIMEOUT) ./...

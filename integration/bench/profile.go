@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// profile writes a profile of redlockd's processor time, as the compiler takes it (default.pgo),
-// into a file. It is busy with workload a, as long with each number of clients of each kind.
+// profile writes a profile of redlockd's processor time, as the compiler takes it, into a
+// file. It is busy with workload a, as long with each number of clients of each kind.
 func (b *bench) profile(file string) error {
 	c, err := b.rig.cluster(b.ctx, clusterOptions{})
 	if err != nil {

@@ -35,7 +35,7 @@ func newRig(ctx context.Context, root, binary string) (*rig, error) {
 		return r, nil
 	}
 	r.binary = filepath.Join(dir, "redlockd")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", r.binary, ".")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-pgo=packaging/release/redlockd.pgo", "-o", r.binary, ".")
 	build.Dir = root
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := build.CombinedOutput(); err != nil {

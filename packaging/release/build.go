@@ -31,6 +31,7 @@ func (t target) build(version string) ([]byte, error) {
 	path := filepath.Join(dir, "redlockd")
 	cmd := exec.Command("go", "build",
 		"-trimpath",       // no folder of this machine
+		"-pgo=packaging/release/redlockd.pgo",
 		"-buildvcs=false", // an unpacked archive of the sources has no git
 		"-ldflags", "-s -w -X main.version="+version,
 		"-o", path, ".")

@@ -30,7 +30,7 @@ func (t target) build(version string) ([]byte, error) {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "redlockd")
 	cmd := exec.Command("go", "build",
-		"-trimpath",       // no folder of this machine
+		"-trimpath", // no folder of this machine
 		"-pgo=packaging/release/redlockd.pgo",
 		"-buildvcs=false", // an unpacked archive of the sources has no git
 		"-ldflags", "-s -w -X main.version="+version,

@@ -155,7 +155,7 @@ func (c *call) begin(a *attempt, now time.Duration) {
 	if err := holdNotRecorded(c.db.Database, a.mark, a.op.TTL); err != nil {
 		c.passOnThose(func(s *call) bool { return s.op.TTL < c.op.TTL }) // which may be granted
 		if a.op.first != nil {
-			a.op.first.takeBack()
+			a.op.first.rollback(mayHaveCreated)
 		}
 		c.finishAt(&Outcome{Err: err}, now)
 		return

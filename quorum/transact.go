@@ -66,7 +66,7 @@ func (c *call) transactRest(first *attempt, rest *Op, changes []Change) {
 	rest.first = first
 	c.attempt(rest, func(a *attempt, v Verdict) {
 		if v != Won {
-			first.takeBack()
+			first.rollback(mayHaveCreated)
 			c.notTransacted(a, v, changes)
 			return
 		}
@@ -76,11 +76,6 @@ func (c *call) transactRest(first *attempt, rest *Op, changes []Change) {
 		}
 		c.transacted(o, changes)
 	}, c.q.now())
-}
-
-// takeBack rolls back what the first of two attempts has created.
-func (a *attempt) takeBack() {
-	a.rollback(mayHaveCreated)
 }
 
 // raised reports whether an attempt, if it was won, has prolonged a lock that there was.

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
@@ -49,9 +48,6 @@ func (c *Config) Stay() time.Duration { return c.Timeout + c.RetryBudget }
 // hold of a TTL of five minutes, with room for padding and drift: such locks never wait
 // for a master that is down.
 const FloorHold = 6 * time.Minute
-
-// maxFloor returns FloorHold, or LowFloor in tests that set it.
-func (c *Config) maxFloor() time.Duration { return cmp.Or(c.LowFloor, FloorHold) }
 
 // RoundHold rounds a hold up to 1, 2 or 5 times a power of ten milliseconds, or to
 // FloorHold, so that marks are seldom written (M3).

@@ -39,10 +39,8 @@ type Cluster struct {
 	stop     context.CancelFunc
 	monitors sync.WaitGroup
 	stalls   clock.StallDetector
-	// agreed is what the marks of all masters say together (M9); name identifies this
-	// redlockd in the marks.
+	// agreed is what the marks of all masters say together (M9).
 	agreed *mark.Agreement
-	name   string
 
 	// change is the change of the list of masters, if one is under way (M8).
 	change change

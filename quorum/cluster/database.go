@@ -17,8 +17,6 @@ type Database struct {
 	cfg    *Config
 	change *change
 	agreed *mark.Agreement
-	// name identifies this redlockd in the marks.
-	name string
 	// zero is database 0; nil if this is database 0.
 	zero *Database
 	// masters is the list in force.
@@ -41,7 +39,7 @@ type Database struct {
 
 // newDatabase returns a database whose monitors do not run yet.
 func newDatabase(c *Cluster, number int) *Database {
-	d := &Database{number: number, cfg: &c.cfg, change: &c.change, agreed: c.agreed, name: c.name, now: c.now, stalls: &c.stalls, events: c.events}
+	d := &Database{number: number, cfg: &c.cfg, change: &c.change, agreed: c.agreed, now: c.now, stalls: &c.stalls, events: c.events}
 	list := &List{Needs: needsOf(c.masters), name: ListName(c.masters)}
 	if number != 0 {
 		d.zero = c.Opened(0)
@@ -167,10 +165,4 @@ func (d *Database) Status() []MasterStatus {
 		out[i].Required = i == list.Required
 	}
 	return out
-}
-
-// wholeHold returns how long locks granted before a time may be held. Only marks that
-// were looked at after that time count.
-func (d *Database) wholeHold(since time.Duration) time.Duration {
-	return d.holdSince(nil, since).wait
 }

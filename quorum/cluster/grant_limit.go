@@ -92,7 +92,7 @@ func (d *Database) survivors(of *Link, since time.Duration) (greatest, floor tim
 
 // newFloor returns the floor of a new cluster: a hold of max_ttl, up to FloorHold.
 func (d *Database) newFloor() time.Duration {
-	return min(d.cfg.maxFloor(), RoundHold(d.agreed.Greatest().Hold))
+	return min(cmp.Or(d.cfg.LowFloor, FloorHold), RoundHold(d.agreed.Greatest().Hold))
 }
 
 // Floor returns the greatest hold that needs only a quorum of the marks: the least floor

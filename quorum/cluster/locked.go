@@ -4,16 +4,12 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
-	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
 // Locked is a link whose mutex is held, for a Preparer: all that a task is made of must
 // fit together. It must not be used after Prepare has returned.
 type Locked struct{ link *Link }
-
-// View returns what is known of the master's mark.
-func (l Locked) View() *mark.View { return &l.link.view }
 
 // Watch returns what is known of the master's clock.
 func (l Locked) Watch() *clock.Watch { return l.link.clock }

@@ -35,7 +35,7 @@ func (c *change) mayEnd(final mark.Generation) bool {
 	}
 	slices.Sort(closed)
 	since := closed[enough-1]
-	return c.all.now()-since >= c.all.Database(0).wholeHold(since)
+	return c.all.now()-since >= c.all.Database(0).holdSince(nil, since).wait
 }
 
 // mayWrite returns what may be written of the state to, which is being announced if isNew is

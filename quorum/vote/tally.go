@@ -72,9 +72,9 @@ func (b *Ballot) same(other *Ballot) bool {
 
 // Tally counts the ballots of one attempt.
 type Tally struct {
-	Quorum, Least                 int
-	Awaited, Yes, Absent, Silent  int
-	created, Prolonged, Tokenless int
+	Quorum, Least                int
+	Awaited, Yes, Absent, Silent int
+	Prolonged, Tokenless         int
 	// Most is the token found on the most masters, MostCount the number of these.
 	Most      string
 	MostCount int
@@ -109,13 +109,10 @@ func Count(ballots []Ballot, n Needs) Tally {
 		switch b.Vote {
 		case Awaited, Unasked:
 			t.Awaited++
-		case Created:
-			t.created++
-			t.Yes++
 		case Prolonged, Longer:
 			t.Prolonged++
 			t.Yes++
-		case Released:
+		case Created, Released:
 			t.Yes++
 		case Absent:
 			t.Absent++

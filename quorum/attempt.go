@@ -27,8 +27,8 @@ type attempt struct {
 	// masters is the list of masters when the attempt was made (M8); ballots and tasks are in
 	// its order.
 	masters *cluster.List
-	// seating tells which servers had the masters' seats when the attempt was made (M9).
-	seating *mark.Seating
+	// seats tells which servers had the masters' seats when the attempt was made (M9).
+	seats *mark.Seats
 	// mark is the hold that the masters' marks must bear.
 	mark time.Duration
 
@@ -69,7 +69,7 @@ type attemptTimes struct {
 
 func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	masters := c.db.List()
-	a := &attempt{call: c, op: op, then: then, masters: masters, seating: masters.Seating()}
+	a := &attempt{call: c, op: op, then: then, masters: masters, seats: masters.Seats()}
 	a.id = tail.NewID()
 	a.lock = a.id
 	if op.renews != nil {
@@ -132,7 +132,7 @@ func (a *attempt) decide(now time.Duration) {
 		a.mu.Unlock()
 		return
 	}
-	a.masters.WithoutMoved(a.box.ballots, a.seating)
+	a.masters.WithoutMoved(a.box.ballots, a.seats)
 	a.masters.WithoutJoining(a.box.ballots)
 	a.followChange()
 	v, certain := vote.VerdictOf(a.op.question(), a.box.ballots, a.box.needs)
@@ -206,7 +206,7 @@ func (a *attempt) timeout() {
 		a.call.q.deadlines.add(&a.due, wait, now)
 		return
 	}
-	a.masters.WithoutMoved(a.box.ballots, a.seating)
+	a.masters.WithoutMoved(a.box.ballots, a.seats)
 	a.followChange()
 	v, _ := vote.VerdictOf(a.op.question(), a.box.ballots, a.box.needs)
 	a.end(v, now)

@@ -109,14 +109,14 @@ func (m *List) WithoutJoining(ballots []vote.Ballot) {
 	}
 }
 
-// Seating tells which servers have the masters' seats now.
-func (m *List) Seating() *mark.Seating { return m.Links[0].db.agreed.Seating() }
+// Seats tells which servers have the masters' seats now.
+func (m *List) Seats() *mark.Seats { return m.Links[0].db.agreed.Seats() }
 
 // WithoutMoved makes the votes of masters silent whose seat another server has taken since
 // the attempt began: the answer of another master may have shown that only after they had
-// voted (M9). began is the seating of that time.
-func (m *List) WithoutMoved(ballots []vote.Ballot, began *mark.Seating) {
-	now := m.Seating()
+// voted (M9). began are the seats of that time.
+func (m *List) WithoutMoved(ballots []vote.Ballot, began *mark.Seats) {
+	now := m.Seats()
 	if now == began {
 		return
 	}

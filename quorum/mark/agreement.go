@@ -15,14 +15,13 @@ import (
 type Agreement struct {
 	now clock.Clock
 
-	mu    sync.Mutex
-	seats Seats
+	mu sync.Mutex
 	// number is the greatest number of a list that any mark records.
 	number int
 	// moved is when a seat's server or beat was last seen to change, by our clock.
 	moved map[string]time.Duration
-	// seating is the seats, to be read without a lock; a new map whenever one changes.
-	seating atomic.Pointer[Seating]
+	// seats are read without a lock; a new map whenever one changes.
+	seats atomic.Pointer[Seats]
 	// inUse are the greatest settings in use; a new value whenever one changes.
 	inUse atomic.Pointer[Settings]
 	// greatestHold is the greatest hold that any mark records. paddingSince is since when
@@ -38,10 +37,10 @@ type Agreement struct {
 
 // NewAgreement returns an agreement with the settings of this redlockd.
 func NewAgreement(own Settings, now clock.Clock) *Agreement {
-	c := &Agreement{now: now, seats: Seats{}, moved: map[string]time.Duration{},
+	c := &Agreement{now: now, moved: map[string]time.Duration{},
 		smallest: own.Padding, paddingSince: map[string]time.Duration{}}
 	c.leastPadding.Store(int64(own.Padding))
-	c.seating.Store(&Seating{})
+	c.seats.Store(&Seats{})
 	c.use(own)
 	return c
 }
@@ -67,37 +66,33 @@ func (c *Agreement) Saw(m *Mark) {
 // (Mark.forgetSeats): if one joins again, its seat is as new here as for others. The caller
 // must hold mu.
 func (c *Agreement) forgetSeats(list []string) {
-	for name := range c.seats {
+	for name := range *c.Seats() {
 		if slices.Contains(list, name) {
 			continue
 		}
-		delete(c.seats, name)
 		delete(c.moved, name)
-		seating := maps.Clone(*c.seating.Load())
-		delete(seating, name)
-		c.seating.Store(&seating)
+		seats := maps.Clone(*c.Seats())
+		delete(seats, name)
+		c.seats.Store(&seats)
 	}
 }
 
 // raise takes over one seat if it is newer. The caller must hold mu.
 func (c *Agreement) raise(name string, s Seat) {
-	before := c.seats[name]
-	c.seats.raise(name, s)
-	after := c.seats[name]
-	if after == before {
+	if !c.Seat(name).behind(s) {
 		return
 	}
 	c.moved[name] = c.now()
-	seating := maps.Clone(*c.seating.Load())
-	seating[name] = after
-	c.seating.Store(&seating)
+	seats := maps.Clone(*c.Seats())
+	seats[name] = s
+	c.seats.Store(&seats)
 }
 
 // SawBeat takes over the beat of the mark of the server that has a seat.
 func (c *Agreement) SawBeat(name, server string, beat int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s := c.seats[name]; s.Server == server && s.Beat < beat {
+	if s := c.Seat(name); s.Server == server && s.Beat < beat {
 		s.Beat = beat
 		c.raise(name, s)
 	}
@@ -108,7 +103,7 @@ func (c *Agreement) SawBeat(name, server string, beat int64) {
 func (c *Agreement) Take(name string, seen Seat, server string, reading int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.seats[name].Same(seen) {
+	if !c.Seat(name).Same(seen) {
 		return false
 	}
 	epoch := seen.Epoch + 1
@@ -130,7 +125,7 @@ func (c *Agreement) Begin(name, server string, reading int64) {
 // firstEpoch is that of a seat of which nothing is known. The caller must hold mu.
 func (c *Agreement) firstEpoch(reading int64) int64 {
 	known := int64(0)
-	for _, s := range c.seats {
+	for _, s := range *c.Seats() {
 		known = max(known, s.Epoch)
 	}
 	return firstEpoch(known, c.number, reading)
@@ -140,35 +135,26 @@ func (c *Agreement) firstEpoch(reading int64) int64 {
 func (c *Agreement) Of(name string) (Seat, time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.seats[name], c.now() - c.moved[name]
+	return c.Seat(name), c.now() - c.moved[name]
 }
 
 // All returns a copy of the seats of the masters that satisfy on.
 func (c *Agreement) All(on func(name string) bool) Seats {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	out := Seats{}
-	for name, s := range c.seats {
-		if on(name) {
-			out[name] = s
-		}
-	}
+	out := maps.Clone(*c.Seats())
+	maps.DeleteFunc(out, func(name string, _ Seat) bool { return !on(name) })
 	return out
 }
 
-// Seating is the seats at one time, by the hashes of the masters' names.
-type Seating map[string]Seat
-
 // Moved reports whether another server has taken a seat between from and to.
-func Moved(name string, from, to *Seating) bool {
+func Moved(name string, from, to *Seats) bool {
 	return from != to && (*from)[name].Server != "" && (*from)[name].Server != (*to)[name].Server
 }
 
-// Seating returns the seats now; the value does not change. It takes no lock.
-func (c *Agreement) Seating() *Seating { return c.seating.Load() }
+// Seats returns the seats now; the value does not change. It takes no lock.
+func (c *Agreement) Seats() *Seats { return c.seats.Load() }
 
 // Seat returns a seat. It takes no lock.
-func (c *Agreement) Seat(name string) Seat { return (*c.seating.Load())[name] }
+func (c *Agreement) Seat(name string) Seat { return (*c.Seats())[name] }
 
 // Lasting returns those of the seats that have not changed for at least while.
 func (c *Agreement) Lasting(all Seats, while time.Duration) Seats {

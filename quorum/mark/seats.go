@@ -57,9 +57,14 @@ func (s Seat) Same(other Seat) bool { return s.Epoch == other.Epoch && s.Server 
 // Seats are the seats of all masters, by the hashes of their names.
 type Seats map[string]Seat
 
+// behind reports whether other is later, or has a higher beat.
+func (s Seat) behind(other Seat) bool {
+	return s.Less(other) || s.Same(other) && s.Beat < other.Beat
+}
+
 // raise takes over one seat if it is later, or has a higher beat.
 func (t Seats) raise(name string, other Seat) {
-	if own := t[name]; own.Less(other) || own.Same(other) && own.Beat < other.Beat {
+	if t[name].behind(other) {
 		t[name] = other
 	}
 }

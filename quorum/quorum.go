@@ -114,7 +114,7 @@ func (q *Quorum) MayChangeMasters(masters []cluster.Master) error {
 
 // hold returns how long the masters keep a lock for a TTL (V3).
 func (q *Quorum) hold(ttl time.Duration) time.Duration {
-	return q.cfg.Hold(ttl, q.agreed.Greatest().Padding)
+	return q.cfg.Hold(ttl, q.agreed.Greatest().Padding())
 }
 
 // Ready reports whether locks can be taken now, see [Status].

@@ -71,8 +71,8 @@ func TestV3LeastPaddingIsRaised(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		for i, f := range c.masters {
-			if m := f.markOf(t); m.Least != c.cfg.Padding() || m.Padding != c.cfg.Padding() {
-				t.Errorf("master %d bears %v of %v, want %v", i, m.Least, m.Padding, c.cfg.Padding())
+			if m := f.markOf(t); m.Least != c.cfg.Padding() || m.Padding() != c.cfg.Padding() {
+				t.Errorf("master %d bears %v of %v, want %v", i, m.Least, m.Padding(), c.cfg.Padding())
 			}
 		}
 		for i := range 20 {

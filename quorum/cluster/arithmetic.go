@@ -9,11 +9,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/tail"
 )
 
-// Padding is what the hold of a lock has beyond its TTL, apart from drift: one timeout
-// from the attempt's first byte to the reply's last, and one for a clock step that no
-// redlockd can see (V2, V3). Earlier attempts, such as those that were split, need none:
-// each attempt has a hold of its own.
-func (c *Config) Padding() time.Duration { return 2 * c.Timeout }
+// Padding is that of the locks of this redlockd, unless another one has a longer timeout.
+func (c *Config) Padding() time.Duration { return c.Settings().Padding() }
 
 // Drift returns the allowance for clocks that run at different rates: padded, which is
 // TTL + padding, x ClockDrift + 2 ms, rounded up to milliseconds (V3).
@@ -85,5 +82,7 @@ func ceilMillis(d time.Duration) time.Duration {
 
 // Settings returns the settings of this redlockd that its marks record.
 func (c *Config) Settings() mark.Settings {
-	return mark.Settings{Hold: c.Hold(c.MaxTTL, c.Padding()), Timeout: ceilMillis(c.Timeout), Padding: ceilMillis(c.Padding())}
+	s := mark.Settings{Timeout: ceilMillis(c.Timeout)}
+	s.Hold = c.Hold(c.MaxTTL, s.Padding())
+	return s
 }

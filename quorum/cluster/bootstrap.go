@@ -101,7 +101,7 @@ func (d *Database) firstMarks(sights []mark.Observation) []*mark.Mark {
 	for _, m := range marks {
 		m.Settings, m.Floor = d.agreed.Greatest(), d.newFloor()
 		m.GrantLimit = m.Floor
-		m.Least = m.Padding // there are no locks yet
+		m.Least = m.Padding() // there are no locks yet
 		// A redlockd that still runs may have granted locks: record its greatest hold
 		// (mark.Memory.NewerThan).
 		m.Greatest = d.agreed.EverGranted()

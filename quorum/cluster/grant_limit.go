@@ -67,7 +67,7 @@ func (d *Database) holdSince(of *Link, since time.Duration) granted {
 // tenth at most (Config.ClockDrift), but for the rounding.
 func (d *Database) holdOfMaxTTL() time.Duration {
 	most := d.agreed.Greatest()
-	return most.Hold + most.Padding + most.Padding/10 + time.Millisecond
+	return most.Hold + most.Padding() + most.Padding()/10 + time.Millisecond
 }
 
 // over returns how long after a time a lock with this hold that was granted before may be
@@ -215,7 +215,7 @@ func (mon *monitor) settings() mark.Settings {
 	d.agreed.ForgetUnseen()
 	s := d.agreed.Greatest()
 	if d.agreed.LeastMayRise(d.first().List().voters(), d.List().Quorum, mon.cfg.LookSlack()) {
-		s.Least = s.Padding
+		s.Least = s.Padding()
 	}
 	return s
 }

@@ -232,10 +232,10 @@ func TestV3LeastInTheSettings(t *testing.T) {
 		then func()
 		want time.Duration
 	}{
-		{"the marks have just recorded it", func() { sees(1, func(m *mark.Mark) { m.Padding, m.Least = padding, padding }) }, 0},
+		{"the marks have just recorded it", func() { sees(1, func(m *mark.Mark) { m.Timeout, m.Least = padding/2, padding }) }, 0},
 		{"they have recorded it for long", func() { sees(20, func(*mark.Mark) {}) }, padding},
 		{"they are out of view", func() { now += 3 * time.Second }, 0},
-		{"they are lost", func() { sees(1, func(m *mark.Mark) { m.ID, m.Padding, m.Least = "new", 0, 0 }) }, 0},
+		{"they are lost", func() { sees(1, func(m *mark.Mark) { m.ID, m.Timeout, m.Least = "new", 0, 0 }) }, 0},
 	} {
 		step.then()
 		if got := mon.settings().Least; got != step.want {

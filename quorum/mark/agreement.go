@@ -38,8 +38,8 @@ type Agreement struct {
 // NewAgreement returns an agreement with the settings of this redlockd.
 func NewAgreement(own Settings, now clock.Clock) *Agreement {
 	c := &Agreement{now: now, moved: map[string]time.Duration{},
-		smallest: own.Padding, paddingSince: map[string]time.Duration{}}
-	c.leastPadding.Store(int64(own.Padding))
+		smallest: own.Padding(), paddingSince: map[string]time.Duration{}}
+	c.leastPadding.Store(int64(own.Padding()))
 	c.seats.Store(&Seats{})
 	c.use(own)
 	return c
@@ -188,13 +188,17 @@ func (c *Agreement) use(s Settings) {
 type Settings struct {
 	// Hold is the hold of max_ttl.
 	Hold time.Duration
-	// Timeout is that of one attempt, Padding what each new lock gets (V3), Least the
-	// least padding of all living locks, 0 if it is not known (padding.go): in Rules, that
-	// to which marks are raised.
-	Timeout, Padding, Least time.Duration
+	// Timeout is that of one attempt, Least the least padding of all living locks, 0 if it is
+	// not known (padding.go): in Rules, that to which marks are raised.
+	Timeout, Least time.Duration
 }
 
+// Padding is what the hold of each new lock has beyond its TTL, apart from drift: one timeout
+// from the attempt's first byte to the reply's last, and one for a clock step that no
+// redlockd can see (V2, V3). Earlier attempts, such as those that were split, need none:
+// each attempt has a hold of its own.
+func (s Settings) Padding() time.Duration { return 2 * s.Timeout }
+
 func (s Settings) greatest(other Settings) Settings {
-	return Settings{Hold: max(s.Hold, other.Hold), Timeout: max(s.Timeout, other.Timeout),
-		Padding: max(s.Padding, other.Padding), Least: max(s.Least, other.Least)}
+	return Settings{Hold: max(s.Hold, other.Hold), Timeout: max(s.Timeout, other.Timeout), Least: max(s.Least, other.Least)}
 }

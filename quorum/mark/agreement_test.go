@@ -13,7 +13,7 @@ func TestV3PaddingOfAMinority(t *testing.T) {
 	masters := []string{"a", "b", "c", "d", "e"}
 	saw := func(name string, padding time.Duration) {
 		m := &Mark{Name: name}
-		m.Padding = padding
+		m.Timeout = padding / 2
 		c.sawPadding(m)
 		c.use(c.Greatest().greatest(m.Settings))
 	}

@@ -166,7 +166,7 @@ func TestMarkText(t *testing.T) {
 	for _, m := range []Mark{
 		{Real: true, ID: "0a", Name: "the first one", RunID: "r", DB: 3, Generation: Generation{7, Closed, "h,i!", "h,j"}, Greatest: 500 * time.Millisecond,
 			Beat: 9, watched: time.Second, Seen: 17, Why: whyUnfit, DBs: []int{1, 15},
-			Seats: Seats{"0f": {2, "ab", 12}, "1e": {1, Vacant, 0}}, Settings: Settings{time.Minute, time.Second, 2 * time.Second, time.Second}, doubt: time.Hour,
+			Seats: Seats{"0f": {2, "ab", 12}, "1e": {1, Vacant, 0}}, Settings: Settings{time.Minute, time.Second, 2 * time.Second}, doubt: time.Hour,
 			GrantLimit: time.Hour},
 		{Name: "-"}, {ID: "x"},
 	} {

@@ -81,7 +81,7 @@ const (
 // markVersion is the mark's first field, markFields the number of all.
 const (
 	markVersion = "3"
-	markFields  = 24
+	markFields  = 23
 )
 
 func (m *Mark) String() string {
@@ -98,7 +98,7 @@ func (m *Mark) String() string {
 		decimal(m.Greatest.Milliseconds()), decimal(m.Beat),
 		decimal(m.watched.Milliseconds()), decimal(m.Seen), escape(m.Why), cmp.Or(strings.Join(dbs, ","), "-"),
 		m.Seats.String(), decimal(m.Hold.Milliseconds()), decimal(m.Timeout.Milliseconds()), decimal(m.doubt.Milliseconds()),
-		decimal(m.Padding.Milliseconds()), decimal(m.Least.Milliseconds()), decimal(m.GrantLimit.Milliseconds()), decimal(m.Floor.Milliseconds())}
+		decimal(m.Least.Milliseconds()), decimal(m.GrantLimit.Milliseconds()), decimal(m.Floor.Milliseconds())}
 	return strings.Join(fields, " ")
 }
 
@@ -110,8 +110,8 @@ func Parse(s string) (*Mark, error) {
 	if len(f) != markFields || f[0] != markVersion || (f[1] != "pending" && f[1] != "real") {
 		return nil, ErrNotAMark
 	}
-	var nums [14]int64
-	for i, at := range []int{5, 6, 7, 10, 11, 12, 13, 17, 18, 19, 20, 21, 22, 23} {
+	var nums [13]int64
+	for i, at := range []int{5, 6, 7, 10, 11, 12, 13, 17, 18, 19, 20, 21, 22} {
 		n, err := strconv.ParseInt(f[at], 10, 64)
 		if err != nil {
 			return nil, ErrNotAMark
@@ -123,8 +123,8 @@ func Parse(s string) (*Mark, error) {
 		Greatest:   time.Duration(nums[3]) * time.Millisecond, Beat: nums[4],
 		watched: time.Duration(nums[5]) * time.Millisecond, Seen: nums[6], Why: unescape(f[14]),
 		Settings: Settings{Hold: time.Duration(nums[7]) * time.Millisecond, Timeout: time.Duration(nums[8]) * time.Millisecond,
-			Padding: time.Duration(nums[10]) * time.Millisecond, Least: time.Duration(nums[11]) * time.Millisecond},
-		doubt: time.Duration(nums[9]) * time.Millisecond, GrantLimit: time.Duration(nums[12]) * time.Millisecond, Floor: time.Duration(nums[13]) * time.Millisecond}
+			Least: time.Duration(nums[10]) * time.Millisecond},
+		doubt: time.Duration(nums[9]) * time.Millisecond, GrantLimit: time.Duration(nums[11]) * time.Millisecond, Floor: time.Duration(nums[12]) * time.Millisecond}
 	var err error
 	if m.Seats, err = parseSeats(f[16]); err != nil {
 		return nil, err

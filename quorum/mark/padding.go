@@ -23,8 +23,8 @@ import (
 // raised returns the settings of a mark, raised to others. If the mark records no least padding,
 // that is the padding so far: once this is raised, who starts later cannot know of it.
 func (s Settings) raised(to Settings) Settings {
-	if s.Least == 0 && s.Padding < to.Padding {
-		s.Least = s.Padding
+	if s.Least == 0 && s.Timeout < to.Timeout {
+		s.Least = s.Padding()
 	}
 	return s.greatest(to)
 }
@@ -42,11 +42,11 @@ const leastInView = 5 * clock.LookEvery
 // sawPadding notes the padding that a mark records, before the greatest settings are
 // taken over. The caller must hold mu.
 func (c *Agreement) sawPadding(m *Mark) {
-	if m.Padding > c.Greatest().Padding {
+	if m.Timeout > c.Greatest().Timeout {
 		clear(c.paddingSince)
 	}
-	if m.Padding > 0 {
-		c.smallest = min(c.smallest, m.Padding)
+	if m.Timeout > 0 {
+		c.smallest = min(c.smallest, m.Padding())
 	}
 	if m.DB == 0 {
 		c.sawLeast(m)
@@ -54,7 +54,7 @@ func (c *Agreement) sawPadding(m *Mark) {
 	_, recorded := c.paddingSince[m.Name]
 	switch {
 	case m.DB != 0:
-	case m.Padding < c.Greatest().Padding:
+	case m.Timeout < c.Greatest().Timeout:
 		delete(c.paddingSince, m.Name)
 	case !recorded:
 		c.paddingSince[m.Name] = c.now()

@@ -21,11 +21,11 @@ func TestV3LeastPaddingInView(t *testing.T) {
 		{"all began anew", masters, "anew", false},
 	} {
 		now := time.Hour
-		agreed := NewAgreement(Settings{Padding: 300}, func() time.Duration { return now })
+		agreed := NewAgreement(Settings{Timeout: 150}, func() time.Duration { return now })
 		saw := func(names []string, ids string) {
 			for _, name := range names {
 				m := &Mark{Name: name, ID: ids + name}
-				m.Padding = 300
+				m.Timeout = 150
 				agreed.Saw(m)
 			}
 			agreed.ForgetUnseen()
@@ -47,11 +47,11 @@ func TestV3LeastPaddingInView(t *testing.T) {
 // that records none the smallest that was seen, which hides no other's (V3).
 func TestV3LeastOfTheMarks(t *testing.T) {
 	for _, leasts := range [][]time.Duration{{100, 300, 300}, {300, 100, 300}, {0, 100, 300}, {100, 0, 0}} {
-		agreed := NewAgreement(Settings{Padding: 300}, func() time.Duration { return time.Hour })
+		agreed := NewAgreement(Settings{Timeout: 150}, func() time.Duration { return time.Hour })
 		for range 2 {
 			for i, least := range leasts {
 				m := &Mark{Name: string(rune('a' + i)), ID: "id"}
-				m.Padding, m.Least = 300, least
+				m.Timeout, m.Least = 150, least
 				agreed.Saw(m)
 			}
 		}
@@ -65,9 +65,9 @@ func TestV3LeastOfTheMarks(t *testing.T) {
 // far, if it records no least one yet: who starts later cannot know of it (V3).
 func TestV3PaddingSoFar(t *testing.T) {
 	for _, c := range []struct{ of, to, want Settings }{
-		{Settings{Padding: 100}, Settings{Padding: 300}, Settings{Padding: 300, Least: 100}},
-		{Settings{Padding: 100, Least: 50}, Settings{Padding: 300}, Settings{Padding: 300, Least: 50}},
-		{Settings{Padding: 300}, Settings{Padding: 100}, Settings{Padding: 300}},
+		{Settings{Timeout: 50}, Settings{Timeout: 150}, Settings{Timeout: 150, Least: 100}},
+		{Settings{Timeout: 50, Least: 50}, Settings{Timeout: 150}, Settings{Timeout: 150, Least: 50}},
+		{Settings{Timeout: 150}, Settings{Timeout: 50}, Settings{Timeout: 150}},
 	} {
 		if got := c.of.raised(c.to); got != c.want {
 			t.Errorf("%+v raised to %+v is %+v, want %+v", c.of, c.to, got, c.want)

@@ -7,7 +7,7 @@ local function raise(db)
   redis.call('SELECT', db)
   local f = {}
   for field in string.gmatch(redis.call('GET', KEYS[1]) or '', '%S+') do f[#f + 1] = field end
-  if f[1] ~= '3' or #f ~= 24 then return '' end`
+  if f[1] ~= '3' or #f ~= 23 then return '' end`
 
 // The scripts for marks.
 var (

@@ -150,15 +150,15 @@ func (c *change) next(name string, since time.Duration) (mark.Generation, error)
 	rivals := map[string]int{}
 	unknown := 0
 	for _, l := range c.links() {
-		g, ok := l.generation()
+		r := l.recorded()
 		open, looked := l.LookedAt()
 		switch {
-		case !ok || !open || looked <= since || !l.speaks():
+		case !r.known || !open || looked <= since || !r.speaks:
 			// What it recorded earlier may have changed since.
 			unknown++
-		case state.Less(g) && g.Masters != name:
-			rivals[g.Masters]++
-			to.Number = max(to.Number, g.Number+1)
+		case state.Less(r.Generation) && r.Masters != name:
+			rivals[r.Masters]++
+			to.Number = max(to.Number, r.Number+1)
 		}
 	}
 	for list, n := range rivals {

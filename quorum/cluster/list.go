@@ -56,9 +56,9 @@ func (m *List) Saw(g mark.Generation) {
 // settledAt returns the final state of this list that the marks of all its masters record,
 // if they are real and in view.
 func (m *List) settledAt() (mark.Generation, bool) {
-	g, _ := m.Links[0].realGeneration()
+	g := m.Links[0].recorded().Generation
 	for _, l := range m.Links {
-		if !l.recordsOnly(g) {
+		if r := l.recorded(); !r.inView || !r.Real || r.Generation != g || r.under != g {
 			return g, false
 		}
 	}

@@ -17,15 +17,15 @@ import (
 // may have lost their marks since, and the previous list may be in force again. Another
 // redlockd may have closed such a mark anew, hence its id.
 func (c *change) mayEnd(final mark.Generation) bool {
-	if c.recordedBy(final, seated(onlyInView((*Link).generation))) {
+	if c.recordedBy(final, func(r recorded) bool { return r.speaks && r.inView }) {
 		return true
 	}
 	var closed []time.Duration
 	for _, l := range c.links() {
-		g, at := l.closed()
-		same := g.Phase != mark.Announced && g.Number == final.Number && g.Masters == final.Masters
-		if same && l.speaks() && mark.OnList(final.Old(), l.Name) && isInView(l) {
-			closed = append(closed, at)
+		r := l.recorded()
+		same := r.Phase != mark.Announced && r.Number == final.Number && r.Masters == final.Masters
+		if same && r.speaks && r.inView && mark.OnList(final.Old(), l.Name) {
+			closed = append(closed, r.ClosedAt)
 		}
 	}
 	old := len(mark.Hashes(final.Old()))
@@ -65,7 +65,7 @@ func (c *change) mayWrite(to mark.Generation, isNew bool) mark.Generation {
 	}
 	announced := to
 	announced.Phase = mark.Announced
-	if c.recordedBy(announced, onlyInView((*Link).generation)) || c.unfinished(to) {
+	if c.recordedBy(announced, func(r recorded) bool { return r.inView }) || c.unfinished(to) {
 		return to
 	}
 	return none

@@ -95,7 +95,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	mon.view.Stand(s, mk, j, m.Doubt)
 	if s.Mark != nil && s.Mark.Name == mon.Name {
 		mon.view.SawList(s.Mark, s.Sent, mon.now())
-		mon.db.List().Saw(mon.view.Recorded)
+		mon.db.List().Saw(mon.view.Recorded.Generation)
 	}
 	if s.Mark != nil && j.Open {
 		mon.learn(s.Mark, s.Raw, s.Sent)
@@ -145,7 +145,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 		m.Granted = 0
 	}
 	return m, mark.Rules{Forgotten: forgotten, Seats: all, LastingSeats: lasting, Own: own, Settings: settings,
-		Quiet: quiet, SeatRecorded: seatRecorded, CountsFrom: countsFrom, SeatInUse: mon.view.BeatOfOther(now - unchanged), MostDoubt: mostDoubt, Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
+		Quiet: quiet, SeatRecorded: seatRecorded, CountsFrom: countsFrom, SeatInUse: mon.view.BeatOfOther(now - unchanged), MostDoubt: mostDoubt, Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded.Generation, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
 		FirstSeen: firstSeen, Remembered: g.remembered, InView: inView, NewFloor: mon.db.newFloor(), Floor: floor, GrantLimit: limit, MayTakeOver: mayTakeOver, AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
 }
 
@@ -172,8 +172,8 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 	if s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Lags(to) {
 		return s, nil
 	}
-	if to = mon.db.change.mayWrite(to, until > 0); !s.Mark.Lags(to) || !mon.recorded(s.Mark) {
-		return s, nil // the next look may tell
+	if to = mon.db.change.mayWrite(to, until > 0); !s.Mark.Lags(to) || mon.recorded().Generation != s.Mark.Generation {
+		return s, nil // it was decided by another state of this mark; the next look may tell
 	}
 	// It goes by what was in view. Later, masters may have begun anew with the list before.
 	end := s.Sent + 2*clock.LookEvery
@@ -198,14 +198,6 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 		return s, nil
 	}
 	return mon.look(c)
-}
-
-// recorded reports whether a mark bears the state of the list that is known of it, by which
-// it was decided what to write.
-func (mon *monitor) recorded(m *mark.Mark) bool {
-	mon.mu.Lock()
-	defer mon.mu.Unlock()
-	return mon.view.Recorded == m.Generation
 }
 
 // write replaces the mark if it still is the one that was seen. The first mark of a

@@ -10,12 +10,44 @@ import (
 
 // What the marks record of the list of masters, as this redlockd has seen them (M8).
 
+// recorded is what a master's mark records of the list, as it was last seen.
+type recorded struct {
+	mark.Recorded
+	// known reports whether it was ever seen, inView whether it was in the last two seconds.
+	known, inView bool
+	// speaks reports whether the mark is of the server that has the master's seat, or of any
+	// if no server is known to have it: only that server votes (M9). While the mark is
+	// pending, the others must record the seat, so that no other server votes meanwhile.
+	speaks bool
+	// under is what the mark records under which votes are asked, if there is one.
+	under mark.Generation
+}
+
+// recorded returns what the master's mark records.
+func (l *Link) recorded() recorded {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	server, v := l.seated(), &l.view
+	r := recorded{Recorded: v.Recorded, known: v.Recorded.Number > 0, under: v.Recorded.Generation}
+	r.inView = r.known && l.now()-r.At < 2*clock.LookEvery
+	r.speaks = server == "" || server == r.ID && (r.Real || v.Standing.RecordedSeat.Server == server)
+	if v.Under != nil {
+		r.under = v.Under.Generation
+	}
+	return r
+}
+
+// reaches reports whether the state, or a later phase of it, is recorded.
+func (r *recorded) reaches(g mark.Generation) bool {
+	return r.known && r.Number == g.Number && r.Masters == g.Masters && !r.Less(g)
+}
+
 // recordedStates returns the states of the list that the marks record.
 func (c *change) recordedStates() []mark.Generation {
 	var out []mark.Generation
 	for _, l := range c.links() {
-		if g, ok := l.generation(); ok {
-			out = append(out, g)
+		if r := l.recorded(); r.known {
+			out = append(out, r.Generation)
 		}
 	}
 	return out
@@ -23,20 +55,22 @@ func (c *change) recordedStates() []mark.Generation {
 
 // recorded reports whether enough marks record a state or a later phase: a majority of the old
 // list's, or, when it is final, of the new list's, without those of servers that lack their
-// seats (speaks). inForce is the same for real marks only: a mark that is pending under our
-// list may be pending under another redlockd's list a moment later.
-func (c *change) recorded(g mark.Generation) bool { return c.recordedBy(g, seated((*Link).generation)) }
-
-func (c *change) inForce(g mark.Generation) bool {
-	return c.recordedBy(g, seated((*Link).realGeneration))
+// seats. inForce is the same for real marks only: a mark that is pending under our list may be
+// pending under another redlockd's list a moment later.
+func (c *change) recorded(g mark.Generation) bool {
+	return c.recordedBy(g, func(r recorded) bool { return r.speaks })
 }
 
-func (c *change) recordedBy(g mark.Generation, of func(*Link) (mark.Generation, bool)) bool {
+func (c *change) inForce(g mark.Generation) bool {
+	return c.recordedBy(g, func(r recorded) bool { return r.speaks && r.Real })
+}
+
+// recordedBy is recorded by those marks that satisfy which.
+func (c *change) recordedBy(g mark.Generation, which func(recorded) bool) bool {
 	recording := func(list string) bool {
 		n := 0
 		for _, l := range c.links() {
-			has, ok := of(l)
-			if ok && mark.OnList(list, l.Name) && has.Number == g.Number && has.Masters == g.Masters && !has.Less(g) {
+			if r := l.recorded(); r.reaches(g) && which(r) && mark.OnList(list, l.Name) {
 				n++
 			}
 		}
@@ -61,46 +95,12 @@ func (c *change) yields(ours, other mark.Generation) bool {
 	}
 }
 
-// isInView reports whether a master's mark was looked at in the last two seconds.
-func isInView(l *Link) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.view.Recorded.Number > 0 && l.now()-l.view.RecordedAt < 2*clock.LookEvery
-}
-
-// seated restricts of to masters whose marks speak for them.
-func seated(of func(*Link) (mark.Generation, bool)) func(*Link) (mark.Generation, bool) {
-	return func(l *Link) (mark.Generation, bool) {
-		g, ok := of(l)
-		return g, ok && l.speaks()
-	}
-}
-
-// speaks reports whether the mark that was last seen is of the server that has the master's
-// seat, or of any if no server is known to have it: only that server votes (M9). While the
-// mark is pending, the others must record the seat, so that no other server votes meanwhile.
-func (l *Link) speaks() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	server, v := l.seated(), &l.view
-	return server == "" || server == v.RecordedID && (v.RecordedReal || v.Standing.RecordedSeat.Server == server)
-}
-
-// onlyInView restricts of to masters whose marks are in view.
-func onlyInView(of func(*Link) (mark.Generation, bool)) func(*Link) (mark.Generation, bool) {
-	return func(l *Link) (mark.Generation, bool) {
-		g, ok := of(l)
-		return g, ok && isInView(l)
-	}
-}
-
 // displaced reports whether every majority of list includes a master whose real mark is
 // of the list by, so that its votes for list do not count.
 func (c *change) displaced(list, by string) bool {
 	n := 0
 	for _, l := range c.links() {
-		has, ok := l.realGeneration()
-		if ok && mark.OnList(list, l.Name) && has.Masters == by && !has.Counts(list) {
+		if r := l.recorded(); r.Real && mark.OnList(list, l.Name) && r.Masters == by && !r.Counts(list) {
 			n++
 		}
 	}
@@ -137,13 +137,13 @@ func (c *change) interrupted(g, ours mark.Generation) bool {
 		return false
 	}
 	for _, l := range c.links() {
-		has, ok := l.realGeneration()
+		r := l.recorded()
 		switch {
 		case !mark.OnList(ours.Masters, l.Name):
-		case !ok || !isInView(l) || !l.speaks() || has.Masters != ours.Masters:
+		case !r.Real || !r.inView || !r.speaks || r.Masters != ours.Masters:
 			return false
 		default:
-			anew = anew || has == ours
+			anew = anew || r.Generation == ours
 			if mark.OnList(g.Old(), l.Name) {
 				both++
 			}
@@ -166,14 +166,14 @@ func (c *change) unfinished(g mark.Generation) bool {
 	old := mark.Hashes(g.Old())
 	recording, other := 0, 0
 	for _, l := range c.links() {
-		has, ok := l.generation()
-		if mark.OnList(g.Masters, l.Name) && !(isInView(l) && l.speaks()) {
+		r := l.recorded()
+		if mark.OnList(g.Masters, l.Name) && !(r.inView && r.speaks) {
 			return false
 		}
 		switch {
-		case !ok || !slices.Contains(old, l.hash):
-		case has.Number == g.Number && has.Masters == g.Masters && !has.Less(g):
-			if l.speaks() {
+		case !r.known || !slices.Contains(old, l.hash):
+		case r.reaches(g):
+			if r.speaks {
 				recording++
 			}
 		default:
@@ -202,9 +202,8 @@ func (c *change) underWay(state mark.Generation) bool {
 // inUse reports whether any master has a real mark of a list.
 func (c *change) inUse(list string) bool {
 	return slices.ContainsFunc(c.links(), func(l *Link) bool {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return l.view.RecordedReal && l.view.Recorded.Masters == list
+		r := l.recorded()
+		return r.Real && r.Masters == list
 	})
 }
 
@@ -212,17 +211,15 @@ func (c *change) inUse(list string) bool {
 // one that ours has replaced.
 func (c *change) foreign(list string, known mark.Generation) bool {
 	return slices.ContainsFunc(c.links(), func(l *Link) bool {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return l.view.RecordedReal && !l.view.Recorded.Counts(list) && !l.view.Recorded.Less(known)
+		r := l.recorded()
+		return r.Real && !r.Counts(list) && !r.Less(known)
 	})
 }
 
 // joined reports whether all masters that join have a mark of this generation's number.
 func (c *change) joined(state mark.Generation) bool {
 	for _, l := range c.links() {
-		has, ok := l.generation()
-		if state.Joining(l.Name) && (!ok || has.Number != state.Number) {
+		if state.Joining(l.Name) && l.recorded().Number != state.Number {
 			return false
 		}
 	}

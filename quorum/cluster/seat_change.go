@@ -144,8 +144,8 @@ func (c *change) told(name, except string) bool {
 	for _, list := range c.lists(state) {
 		on, n := mark.Hashes(list), 0
 		for _, l := range links {
-			_, ok := l.realGeneration()
-			if ok && l.hash != name && l.hash != except && slices.Contains(on, l.hash) && !state.Joining(l.Name) && isInView(l) {
+			r := l.recorded()
+			if r.Real && r.inView && l.hash != name && l.hash != except && slices.Contains(on, l.hash) && !state.Joining(l.Name) {
 				n++
 			}
 		}
@@ -157,7 +157,7 @@ func (c *change) told(name, except string) bool {
 }
 
 // lists returns the lists under which votes count: the one in force here, and until a change
-// is final the other one, by which another redlockd may vote or a mark may speak (speaks).
+// is final the other one, by which another redlockd may vote or a mark may speak (recorded).
 func (c *change) lists(state mark.Generation) []string {
 	out := []string{state.Masters}
 	if state.Phase != mark.Final && state.Before != "" {

@@ -3,7 +3,6 @@ package cluster
 import (
 	"time"
 
-	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
@@ -152,39 +151,6 @@ func (l *Link) countsFor(list outbox.List) bool {
 	}
 	list.Saw(l.view.Under.Generation)
 	return l.view.Under.Counts(list.Title())
-}
-
-// generation returns the state of the list that the master's mark records; false if it is
-// not known.
-func (l *Link) generation() (mark.Generation, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.view.Recorded, l.view.Recorded.Number > 0
-}
-
-// closed returns the state of the list that the master's mark records, and since when it was
-// seen to record that the change is closed or final.
-func (l *Link) closed() (mark.Generation, time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.view.Recorded, l.view.ClosedAt
-}
-
-// realGeneration is generation for a real mark; false if the mark is pending.
-func (l *Link) realGeneration() (mark.Generation, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.view.Recorded, l.view.RecordedReal && l.view.Recorded.Number > 0
-}
-
-// recordsOnly reports whether the master's mark is real and in view, and neither it nor the
-// mark under which votes are asked records another state of the list than g.
-func (l *Link) recordsOnly(g mark.Generation) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	v := &l.view
-	inView := v.Recorded.Number > 0 && l.now()-v.RecordedAt < 2*clock.LookEvery
-	return inView && v.RecordedReal && v.Recorded == g && (v.Under == nil || v.Under.Generation == g)
 }
 
 // LookedAt reports whether the link is open, and when the newest look at its mark went

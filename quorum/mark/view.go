@@ -14,17 +14,9 @@ import (
 type View struct {
 	// Under is the mark under which votes are asked, Raw its text; nil for embedded
 	// masters, and until a connection has learned the mark.
-	Under *Mark
-	Raw   string
-	// Recorded is the state of the list of masters last seen in the mark, whether or not
-	// that lets the master vote (M8). RecordedReal is whether that mark was real,
-	// RecordedAt when that look went out. RecordedID is the mark's id, ClosedAt since when
-	// it was seen to record that this change is closed or final.
-	Recorded     Generation
-	RecordedReal bool
-	RecordedAt   time.Duration
-	RecordedID   string
-	ClosedAt     time.Duration
+	Under    *Mark
+	Raw      string
+	Recorded Recorded
 	// Sent is when the newest look at the mark went out. Pending is since when the mark
 	// is known to be pending; 0 if it is not (M4).
 	Sent    time.Duration
@@ -33,6 +25,17 @@ type View struct {
 	UnderSince time.Duration
 	Memory     Memory
 	Standing   standing
+}
+
+// Recorded is the state of the list of masters last seen in a mark, whether or not that lets
+// the master vote (M8).
+type Recorded struct {
+	Generation
+	// ID is the mark's id, Real is whether it was real, At when that look went out. ClosedAt
+	// is since when it was seen to record that this change is closed or final.
+	ID           string
+	Real         bool
+	At, ClosedAt time.Duration
 }
 
 // standing is what is known of the master's seat (M9). It changes when the monitor looks.
@@ -141,10 +144,11 @@ func (v *View) Learn(m *Mark, raw string, sent, now time.Duration) {
 // or a batch sent at sent (M8).
 func (v *View) SawList(m *Mark, sent, now time.Duration) {
 	was := v.Recorded
-	if v.RecordedID != m.ID || was.Phase == Announced || was.Number != m.Number || was.Masters != m.Masters {
-		v.ClosedAt = now
+	closed := was.ClosedAt
+	if was.ID != m.ID || was.Phase == Announced || was.Number != m.Number || was.Masters != m.Masters {
+		closed = now
 	}
-	v.Recorded, v.RecordedReal, v.RecordedAt, v.RecordedID = m.Generation, m.Real, sent, m.ID
+	v.Recorded = Recorded{Generation: m.Generation, ID: m.ID, Real: m.Real, At: sent, ClosedAt: closed}
 }
 
 // Note takes over from a mark when its beat was raised; from database 0's mark also the

@@ -3,6 +3,7 @@ package quorum
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,34 +16,20 @@ import (
 // The reasons why no majority decided an operation, or why it was not begun. The code
 // here looks at the votes and the masters, and fills in the texts of undecided.go.
 
-// shortfall is what is known of an attempt that no majority decided.
-type shortfall struct {
-	kind vote.Kind
-	db   *cluster.Database
-	// masters is the attempt's list; ballots are in its order.
-	masters *cluster.List
-	began   time.Duration
-	// took is how long it took until the verdict was certain.
-	took, timeout time.Duration
-	ballots       []vote.Ballot
-	needs         vote.Needs
-	// unsent are the masters that could not be asked, as bits; hold is what their marks
-	// must record for it.
-	unsent uint16
-	hold   time.Duration
-}
-
-// noQuorum returns the error for the client: how many masters agreed, refused and were
-// silent, and why (P4, M6). split reports whether the verdict was Split.
-func (s *shortfall) noQuorum(split bool) error {
-	n, q := len(s.ballots), s.masters.Quorum
-	t := vote.Count(s.ballots, s.needs)
+// noQuorum returns the error for the client after a verdict of Undecided or Split: how many
+// masters agreed, refused and were silent, and why (P4, M6).
+func (a *attempt) noQuorum(v Verdict) error {
+	a.mu.Lock()
+	ballots, kind, split := slices.Clone(a.box.ballots), a.op.Kind, v == Split // late votes change them
+	a.mu.Unlock()
+	n, q := len(ballots), a.masters.Quorum
+	t := vote.Count(ballots, a.box.needs)
 	if t.Agreed() {
-		return tooLate(s.kind, s.took, s.timeout)
+		return tooLate(kind, a.times.known-a.times.began, a.call.q.cfg.Timeout)
 	}
 	var silent []int
 	foreign, doubtful := false, 0
-	for i, b := range s.ballots {
+	for i, b := range ballots {
 		foreign = foreign || b.Foreign
 		if b.Doubtful {
 			doubtful++
@@ -55,11 +42,11 @@ func (s *shortfall) noQuorum(split bool) error {
 	if foreign && answered >= q && t.Tokenless >= q {
 		return errors.New("WRONGTYPE Operation against a key holding the wrong kind of value")
 	}
-	if err := lacking(s.db, (&outbox.Task{Kind: s.kind}).Creates(), q); err != nil && !split {
+	if err := lacking(a.call.db.Database, (&outbox.Task{Kind: kind}).Creates(), q); err != nil && !split {
 		return err
 	}
 	if t.Required == vote.Mute {
-		return s.withoutRequired()
+		return a.withoutRequired(ballots)
 	}
 	text := fmt.Sprintf(noQuorumAnswered, answered, n, q, t.Yes, t.Met)
 	if doubtful > 0 {
@@ -69,9 +56,9 @@ func (s *shortfall) noQuorum(split bool) error {
 		text += fmt.Sprintf(", %d without the key", t.Absent)
 	}
 	if len(silent) > 0 {
-		text += fmt.Sprintf(", %d silent (%s)", len(silent), s.why(silent))
+		text += fmt.Sprintf(", %d silent (%s)", len(silent), a.why(ballots, silent))
 	}
-	if split || s.kind == vote.Read && t.Met >= q && t.MostCount < q {
+	if split || kind == vote.Read && t.Met >= q && t.MostCount < q {
 		text += "; split: no token has a majority"
 	}
 	if foreign {
@@ -81,10 +68,10 @@ func (s *shortfall) noQuorum(split bool) error {
 }
 
 // withoutRequired is the error while the required master cannot be asked (V11).
-func (s *shortfall) withoutRequired() error {
-	at := s.masters.Required
-	text := s.why([]int{at})
-	if wait := s.masters.Links[at].Describe().Wait; wait > 0 {
+func (a *attempt) withoutRequired(ballots []vote.Ballot) error {
+	at := a.masters.Required
+	text := a.why(ballots, []int{at})
+	if wait := a.masters.Links[at].Describe().Wait; wait > 0 {
 		text += ", waiting " + wholeSeconds(wait).String()
 	}
 	return undecided(noQuorumRequired, text)
@@ -167,13 +154,13 @@ func wantsBootstrap(d *cluster.Database, masters []cluster.MasterStatus) bool {
 func wholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
 // why states for some masters, given by index, why their votes are missing.
-func (s *shortfall) why(masters []int) string {
+func (a *attempt) why(ballots []vote.Ballot, masters []int) string {
 	parts := make([]string, len(masters))
 	for k, i := range masters {
-		l := s.masters.Links[i]
+		l := a.masters.Links[i]
 		state := string(l.Describe().State)
 		if state == string(cluster.Voting) {
-			state = l.WhyMissing(&s.ballots[i], s.began, s.unsent>>i&1 == 0, s.hold)
+			state = l.WhyMissing(&ballots[i], a.times.began, a.box.unsent>>i&1 == 0, a.mark)
 		}
 		parts[k] = l.Name + " " + state
 	}

@@ -75,12 +75,3 @@ func (a *attempt) leftOf(t *vote.Tally) (token string, remains, hold time.Durati
 	nth := len(left) - t.Quorum
 	return t.Most, left[nth], holds[nth], living < t.Quorum, true
 }
-
-// noQuorum returns the error for a verdict of Undecided or Split.
-func (a *attempt) noQuorum(v Verdict) error {
-	a.mu.Lock()
-	s := shortfall{kind: a.op.Kind, db: a.call.db.Database, masters: a.masters, began: a.times.began, took: a.times.known - a.times.began,
-		timeout: a.call.q.cfg.Timeout, ballots: slices.Clone(a.box.ballots), needs: a.box.needs, unsent: a.box.unsent, hold: a.mark}
-	a.mu.Unlock()
-	return s.noQuorum(v == Split)
-}

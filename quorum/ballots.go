@@ -120,7 +120,7 @@ func (v *ballotBox) refusal() (string, uint32) {
 	t := vote.Count(v.ballots, v.needs)
 	var masters uint32
 	for i, b := range v.ballots {
-		if (b.Vote == vote.Refused || b.Vote == vote.Found) && b.Token == t.Most {
+		if b.Met() && b.Token == t.Most {
 			masters |= 1 << i
 		}
 	}

@@ -35,14 +35,17 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 		defer c.close()
 		stop := context.AfterFunc(ctx, c.close)
 		defer stop()
-		s, err := dialAndGreet(&monitor{Link: l}, c)
+		err := c.dial(0)
 		if err == nil {
-			err = mayBootstrap(s)
+			sights[i], err = (&monitor{Link: l}).greet(c)
+		}
+		if err == nil {
+			err = mayBootstrap(sights[i])
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("master %q at %s: %w", m.Name, m.Address, err))
 		}
-		connections[i], sights[i] = c, s
+		connections[i] = c
 		list.Links = append(list.Links, l)
 	}
 	if len(errs) > 0 {
@@ -56,14 +59,6 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 		log.Info("master may vote", "master", l.Name, "address", l.master.Address)
 	}
 	return nil
-}
-
-// dialAndGreet connects to a master and looks at it.
-func dialAndGreet(mon *monitor, c *connection) (mark.Observation, error) {
-	if err := c.dial(0); err != nil {
-		return mark.Observation{}, err
-	}
-	return mon.greet(c)
 }
 
 func mayBootstrap(s mark.Observation) error {

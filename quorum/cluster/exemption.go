@@ -25,7 +25,10 @@ func (mon *monitor) exemption(c *connection, s mark.Observation) mark.Exemption 
 	if mon.db.number != 0 {
 		return s.ExemptByZero()
 	}
-	until := mon.returned(s)
+	wait := mon.consentWait()
+	mon.mu.Lock()
+	until := mon.view.Returned(s, wait)
+	mon.mu.Unlock()
 	own, _ := mon.db.agreed.Of(mon.hash)
 	switch {
 	case own.Epoch == 0 || own.Server != s.Mark.ID || s.Mark.Beat < own.Beat || !mon.syncsAlways(c):
@@ -51,12 +54,4 @@ func (mon *monitor) othersAsked(until time.Duration, remembering bool) bool {
 		st := &other.view.Standing
 		return st.Last >= until-clock.LookEvery && (st.Remembers || !remembering)
 	})
-}
-
-// returned records when the server came back (mark.View.Returned).
-func (mon *monitor) returned(s mark.Observation) (until time.Duration) {
-	wait := mon.consentWait()
-	mon.mu.Lock()
-	defer mon.mu.Unlock()
-	return mon.view.Returned(s, wait)
 }

@@ -165,9 +165,7 @@ func (mon *monitor) look(c *connection) (mark.Observation, error) {
 
 // lookAtZero reads the mark of database 0, which lists the databases in use.
 func (mon *monitor) lookAtZero(c *connection, s mark.Observation) (mark.Observation, error) {
-	r := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.Peek.Text).Numkeys(1).Key(mark.Key).
-		Arg(strconv.Itoa(mon.db.number)).Build())[0]
-	raw, err := r.ToString()
+	raw, err := mon.eval(c, scripts.Peek, strconv.Itoa(mon.db.number)).ToString()
 	if err != nil && !rueidis.IsRedisNil(err) {
 		return s, err
 	}

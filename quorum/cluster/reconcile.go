@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/redis/rueidis"
+
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/scripts"
@@ -189,15 +191,24 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 	}
 	args := []string{strconv.Itoa(mon.db.number), strconv.Itoa(to.Number), strconv.Itoa(int(to.Phase)), to.Masters, cmp.Or(to.Before, "-"),
 		strconv.FormatInt(deadline, 10), strconv.Itoa(s.Mark.Number), strconv.Itoa(int(s.Mark.Phase))}
-	err := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.Generation.Text).Numkeys(1).Key(mark.Key).Arg(args...).Build())[0].Error()
-	if err != nil {
-		if broken(err) {
-			return s, err
-		}
+	return mon.raiseMarks(c, s, scripts.Generation, args...)
+}
+
+// raiseMarks runs a script that raises marks, and looks at the master again.
+func (mon *monitor) raiseMarks(c *connection, s mark.Observation, script *scripts.Script, args ...string) (mark.Observation, error) {
+	switch err := mon.eval(c, script, args...).Error(); {
+	case broken(err):
+		return s, err
+	case err != nil:
 		mon.log.Debug("a master answered an error", "code", reasonOf(err))
 		return s, nil
 	}
 	return mon.look(c)
+}
+
+// eval runs a script for marks on the master.
+func (mon *monitor) eval(c *connection, script *scripts.Script, args ...string) rueidis.RedisResult {
+	return mon.asks(c, c.dialect.Client.B().Eval().Script(script.Text).Numkeys(1).Key(mark.Key).Arg(args...).Build())[0]
 }
 
 // write replaces the mark if it still is the one that was seen. The first mark of a
@@ -217,8 +228,7 @@ func (mon *monitor) write(c *connection, s mark.Observation, m *mark.Mark) (bool
 			return false, nil
 		}
 	}
-	n, err := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.Mark.Text).Numkeys(1).Key(mark.Key).
-		Arg(s.Raw, m.String(), strconv.FormatInt(deadline, 10)).Build())[0].AsInt64()
+	n, err := mon.eval(c, scripts.Mark, s.Raw, m.String(), strconv.FormatInt(deadline, 10)).AsInt64()
 	return n == 1, err
 }
 
@@ -228,8 +238,7 @@ func (mon *monitor) list(c *connection, s mark.Observation, m *mark.Mark) (bool,
 	if s.Unlisted(mon.db.number) {
 		listed = s.Zero.With(func(zero *mark.Mark) { zero.DBs = append(zero.DBs, mon.db.number) }).String()
 	}
-	n, err := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.List.Text).Numkeys(1).Key(mark.Key).
-		Arg(strconv.Itoa(mon.db.number), s.ZeroRaw, listed, m.String()).Build())[0].AsInt64()
+	n, err := mon.eval(c, scripts.List, strconv.Itoa(mon.db.number), s.ZeroRaw, listed, m.String()).AsInt64()
 	return n == 1, err
 }
 

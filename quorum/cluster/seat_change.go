@@ -177,15 +177,8 @@ func (mon *monitor) spread(c *connection, s mark.Observation) (mark.Observation,
 	if mon.db.number != 0 || s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Seats.Behind(all) {
 		return s, nil
 	}
-	err := mon.asks(c, c.dialect.Client.B().Eval().Script(scripts.Seats.Text).Numkeys(1).Key(mark.Key).Arg(all.String()).Build())[0].Error()
-	switch {
-	case broken(err):
-		return s, err
-	case err != nil:
-		mon.log.Debug("a master answered an error", "code", reasonOf(err))
-		return s, nil
-	}
-	if s, err = mon.look(c); err == nil {
+	s, err := mon.raiseMarks(c, s, scripts.Seats, all.String())
+	if err == nil {
 		mon.noteObservation(s) // it may show a doubt that is new (M5)
 	}
 	return s, err

@@ -68,8 +68,7 @@ func (n Needs) HeldBy(ballots []Ballot, ours string) bool {
 	}
 	for i := range ballots {
 		b := &ballots[i]
-		met := b.Vote == Refused || b.Vote == Found
-		if met && !b.same(its) && (b.Token != ours || b.Foreign) {
+		if b.Met() && !b.same(its) && (b.Token != ours || b.Foreign) {
 			return false
 		}
 	}

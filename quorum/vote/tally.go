@@ -65,6 +65,9 @@ type Ballot struct {
 	Were *[]tail.Tail
 }
 
+// Met reports whether the master has told which token it holds.
+func (b *Ballot) Met() bool { return b.Vote == Refused || b.Vote == Found }
+
 // same reports whether two masters hold the same token.
 func (b *Ballot) same(other *Ballot) bool {
 	return b.Token == other.Token && b.Foreign == other.Foreign
@@ -78,8 +81,7 @@ type Tally struct {
 	// Most is the token found on the most masters, MostCount the number of these.
 	Most      string
 	MostCount int
-	// hasVotingHolder reports whether a master that is not in quarantine holds Most.
-	hasVotingHolder bool
+	most      *Ballot
 	// Met is the number of masters where a token was found, whichever it is.
 	Met int
 	// firm is the number of masters not in quarantine that hold Most. rival is the number
@@ -130,11 +132,9 @@ func Count(ballots []Ballot, n Needs) Tally {
 	t.doubtful = MastersWith(ballots, nil)
 	for i := range ballots {
 		b := &ballots[i]
-		if b.Vote != Refused && b.Vote != Found {
-			continue
-		}
 		switch {
-		case b.Token != t.Most:
+		case !b.Met():
+		case !b.same(t.most):
 			t.rival = max(t.rival, MastersWith(ballots, b))
 		case !b.Doubtful:
 			t.firm++
@@ -160,8 +160,7 @@ func MastersWith(ballots []Ballot, of *Ballot) int {
 	n := 0
 	for i := range ballots {
 		b := &ballots[i]
-		met := b.Vote == Refused || b.Vote == Found
-		if met && of != nil && b.same(of) || b.Doubtful {
+		if b.Met() && of != nil && b.same(of) || b.Doubtful {
 			n++
 		}
 	}
@@ -170,20 +169,17 @@ func MastersWith(ballots []Ballot, of *Ballot) int {
 
 // meet counts the masters among the first i+1 where the token of ballot i was found.
 func (t *Tally) meet(ballots []Ballot, i int) {
-	b, n, votingHolder := &ballots[i], 0, false
+	b, n := &ballots[i], 0
 	for k := range ballots[:i+1] {
-		other := &ballots[k]
-		met := other.Vote == Refused || other.Vote == Found
-		if met && other.same(b) {
+		if other := &ballots[k]; other.Met() && other.same(b) {
 			n++
-			votingHolder = votingHolder || !other.Doubtful
 		}
 	}
 	if b.Foreign {
 		t.Tokenless++
 	}
 	if n > t.MostCount {
-		t.Most, t.MostCount, t.hasVotingHolder = b.Token, n, votingHolder
+		t.Most, t.MostCount, t.most = b.Token, n, b
 	}
 }
 
@@ -198,7 +194,7 @@ func (t *Tally) Known() bool {
 	if t.RequiredHolds() {
 		return !t.RequiredBallot.Foreign
 	}
-	return t.MostCount >= t.Quorum && t.Tokenless < t.Quorum && t.hasVotingHolder && !t.contested()
+	return t.MostCount >= t.Quorum && t.Tokenless < t.Quorum && t.firm > 0 && !t.contested()
 }
 
 // RequiredHolds reports whether the required master holds a token that no quorum holds.

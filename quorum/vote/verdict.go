@@ -145,7 +145,7 @@ func (t *Tally) read() (Verdict, bool) {
 		return NoLock, true
 	case t.MostCount >= t.Quorum && t.Required == Mute:
 		return Undecided, t.Awaited == 0
-	case t.MostCount >= t.Quorum && t.hasVotingHolder && !t.contested():
+	case t.MostCount >= t.Quorum && t.firm > 0 && !t.contested():
 		return Held, true
 	case t.MostCount+t.Awaited >= t.Quorum:
 		return Undecided, t.Awaited == 0

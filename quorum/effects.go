@@ -80,6 +80,6 @@ func (c *call) effectsOf(states []State, changes []Change) []outbox.Effect {
 
 // rollsBack is what takes back what the attempt of this ID has created under a key (V6).
 func rollsBack(key string, id tail.ID) outbox.Effect {
-	own := tail.Pair{Lock: id, Attempt: id}
-	return outbox.Effect{Key: key, Meets: outbox.Those, Whose: own.String(), Does: outbox.Deletes}
+	own := tail.Tail{Lock: id, Attempt: id}
+	return outbox.Effect{Key: key, Meets: outbox.Those, Whose: own.IDs(), Does: outbox.Deletes}
 }

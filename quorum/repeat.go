@@ -92,7 +92,7 @@ func (a *attempt) met(k int) string {
 	for i := range a.box.ballots {
 		its, ok := a.took(i, k)
 		if ok && (a.op.Kind != Remove || copies[its.Lock] >= a.box.needs.Quorum || a.requiredHad(its.Lock, k)) {
-			out.WriteString(its.Pair().String())
+			out.WriteString(its.IDs())
 		}
 	}
 	return out.String()

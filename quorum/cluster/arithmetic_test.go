@@ -58,7 +58,7 @@ func TestV15CopyOf(t *testing.T) {
 		if !c.Tail.Over(c.Expiry) {
 			t.Fatalf("%+v is not over when its copy ends, at %d", c.Tail, c.Expiry)
 		}
-		if c.Tail.Pair() != its.Pair() || c.Expiry != ExpiryOf(latest, cfg.Hold(ttl, cfg.Padding())) {
+		if c.Tail.IDs() != its.IDs() || c.Expiry != ExpiryOf(latest, cfg.Hold(ttl, cfg.Padding())) {
 			t.Fatalf("it is stored as %+v", c)
 		}
 	}

@@ -71,7 +71,7 @@ func TestV8RepeatedChangeEndsWithTheOthers(t *testing.T) {
 		}
 		c := change.Copies[0]
 		if end, over, expiry := c.Tail.End-reading, c.Tail.End+c.Tail.Grace.Milliseconds()-reading, c.Expiry-reading; end > 2000 || end < 1990 ||
-			over < 2050 || over > 2060 || expiry < 3000 || expiry > 3010 || c.Tail.Pair() != its.Pair() {
+			over < 2050 || over > 2060 || expiry < 3000 || expiry > 3010 || c.Tail.IDs() != its.IDs() {
 			t.Errorf("%v late it ends after %dms, is over after %dms, and expires after %dms", late, end, over, expiry)
 		}
 	}

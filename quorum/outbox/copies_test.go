@@ -166,7 +166,7 @@ func checkCopies(t *testing.T, cases func(*master) []copyCase) {
 // V6: a rollback deletes what its try has created, and nobody got since.
 func TestV6RollbackDeletesItsOwn(t *testing.T) {
 	checkCopies(t, func(m *master) []copyCase {
-		undo := m.does(vote.Acquire, 9, Effect{Meets: Those, Whose: tail.Pair{Lock: 9, Attempt: 9}.String(), Does: Deletes})
+		undo := m.does(vote.Acquire, 9, Effect{Meets: Those, Whose: ids(9, 9), Does: Deletes})
 		undo.Then = RollsBack
 		return []copyCase{
 			{"its own", undo, "t 9/9 1000 50 2000", "", vote.Released},

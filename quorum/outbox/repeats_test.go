@@ -20,7 +20,7 @@ func (m *master) releases() Task {
 func TestV8RepeatsWhatWasMet(t *testing.T) {
 	checkCopies(t, func(m *master) []copyCase {
 		again := func(kind vote.Kind, does Does) Task {
-			met := tail.Pair{Lock: 5, Attempt: 6}.String() + tail.Pair{Lock: 1, Attempt: 2}.String()
+			met := ids(5, 6) + ids(1, 2)
 			t := m.does(kind, 7, Effect{Meets: Those, Whose: met, Does: does, New: "u"})
 			t.Then, t.Missed = Repeats, &Missed{}
 			return t
@@ -129,7 +129,7 @@ func TestV6TransactionsGiveCopies(t *testing.T) {
 			if gone := m.has("l") == ""; gone != (c.vote == vote.Created) {
 				t.Errorf("%s: the other key is deleted %v", c.name, gone)
 			}
-			if b := r.Ballot; b.Were != nil && (*b.Were)[0].Pair() != (tail.Pair{Lock: 4, Attempt: 5}) {
+			if b := r.Ballot; b.Were != nil && (*b.Were)[0].IDs() != ids(4, 5) {
 				t.Errorf("%s: it says of the other key that it was %+v", c.name, b.Were)
 			}
 		}
@@ -149,7 +149,7 @@ func TestV8TellsWhatItMet(t *testing.T) {
 			for _, till := range []string{"1000", "9000"} {
 				m.puts("k", "t 1/2 500 20 "+till)
 				task.Effects[0].Key, task.Effects[0].Token = "k", "t"
-				if b := m.asks(&task)[0].Ballot; b.Tail.Pair() != (tail.Pair{Lock: 1, Attempt: 2}) || b.Tail.End != m.now+500 {
+				if b := m.asks(&task)[0].Ballot; b.Tail.IDs() != ids(1, 2) || b.Tail.End != m.now+500 {
 					t.Errorf("%v until %s tells of %+v", task.Kind, till, b)
 				}
 			}
@@ -314,4 +314,10 @@ func TestV13KeepsNoEndlessCopy(t *testing.T) {
 			t.Errorf("it has become %q", got)
 		}
 	})
+}
+
+// ids are those of a copy as they stand in its tail.
+func ids(lock, attempt tail.ID) string {
+	its := tail.Tail{Lock: lock, Attempt: attempt}
+	return its.IDs()
 }

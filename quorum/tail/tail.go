@@ -177,14 +177,8 @@ func Split(value string) (token string, t Tail) {
 		Grace: time.Duration(parseNumber(times[2*timeSize:])) * time.Millisecond}
 }
 
-// Pair is the lock and the attempt of a copy that an operation met.
-type Pair struct{ Lock, Attempt ID }
-
-// Pair returns those of the tail.
-func (t *Tail) Pair() Pair { return Pair{t.Lock, t.Attempt} }
-
-// String returns the pair as it stands in a tail.
-func (p Pair) String() string {
+// IDs returns the lock and the attempt as they stand in a tail.
+func (t *Tail) IDs() string {
 	var b [2 * idSize]byte
-	return string(p.Attempt.put(p.Lock.put(b[:0])))
+	return string(t.Attempt.put(t.Lock.put(b[:0])))
 }

@@ -39,8 +39,8 @@ func TestTail(t *testing.T) {
 	if got, want := its.Of("token"), "token~rl00000001________00000001100000001000z"; got != want {
 		t.Errorf("stored is %q, want %q", got, want)
 	}
-	if got, want := its.Pair().String(), "00000001________"; got != want {
-		t.Errorf("the pair is %q, want %q", got, want)
+	if got, want := its.IDs(), "00000001________"; got != want {
+		t.Errorf("the IDs are %q, want %q", got, want)
 	}
 }
 

@@ -132,11 +132,8 @@ func (a *attempt) decide(now time.Duration) {
 		a.mu.Unlock()
 		return
 	}
-	a.masters.WithoutMoved(a.box.ballots, a.seats)
-	a.masters.WithoutJoining(a.box.ballots)
-	a.followChange()
-	v, certain := vote.VerdictOf(a.op.question(), a.box.ballots, a.box.needs)
-	if a.box.first >= 0 && a.box.refusedFirst() && !a.box.requiredMute() {
+	v, certain := a.count()
+	if a.box.refusedFirst() && !a.box.requiredMute() {
 		v, certain = Split, true
 	}
 	if certain && v == Held && a.op.Kind == Read {
@@ -153,11 +150,15 @@ func (a *attempt) decide(now time.Duration) {
 	a.end(v, now)
 }
 
-// followChange takes over what the marks, among them those behind the votes, say of a change
-// of the list (M8). The caller must hold mu.
-func (a *attempt) followChange() {
+// count returns the verdict on the votes so far. What the marks, among them those behind the
+// votes, say of the seats and of a change of the list is taken over before (M8, M9). The caller
+// must hold mu.
+func (a *attempt) count() (v Verdict, certain bool) {
 	n := &a.box.needs
+	a.masters.WithoutMoved(a.box.ballots, a.seats)
+	a.masters.WithoutJoining(a.box.ballots)
 	n.Least, n.LeavingCopies, n.Changing = a.masters.Least(), a.masters.LeavingCopies(), a.masters.Changing()
+	return vote.VerdictOf(a.op.question(), a.box.ballots, *n)
 }
 
 // harmsIfLate reports whether the operation would do harm if a master carried it out
@@ -206,9 +207,7 @@ func (a *attempt) timeout() {
 		a.call.q.deadlines.add(&a.due, wait, now)
 		return
 	}
-	a.masters.WithoutMoved(a.box.ballots, a.seats)
-	a.followChange()
-	v, _ := vote.VerdictOf(a.op.question(), a.box.ballots, a.box.needs)
+	v, _ := a.count()
 	a.end(v, now)
 }
 

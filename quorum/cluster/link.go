@@ -154,7 +154,6 @@ func (l *Link) enter(c *connection, j mark.Judgement) {
 		return
 	}
 	l.open = j.Open && c != nil
-	l.outbox.DelayRetries()
 	l.outbox.RequestRetries(l.open)
 	now := l.now()
 	n := newsOf(l.status.State, l.reason, j, l.told.corrected(j.Left, now))

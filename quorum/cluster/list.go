@@ -121,7 +121,9 @@ func (m *List) WithoutMoved(ballots []vote.Ballot, began *mark.Seats) {
 		return
 	}
 	for i, l := range m.Links {
-		if b := &ballots[i]; b.Vote != vote.Awaited && b.Vote != vote.Unasked && mark.Moved(l.hash, began, now) {
+		was := (*began)[l.hash].Server
+		moved := was != "" && was != (*now)[l.hash].Server
+		if b := &ballots[i]; moved && b.Vote != vote.Awaited && b.Vote != vote.Unasked {
 			*b = vote.Void.Of(*b, 0)
 			b.Discounted = true
 		}
@@ -189,21 +191,16 @@ func (m *List) count(which func(*Link) bool) int {
 	return n
 }
 
-// ready reports whether enough masters may vote for locks to be taken.
+// ready reports whether enough masters may vote for locks to be taken, the required one among
+// them if there is one (V11).
 func (m *List) ready() bool {
-	return m.count((*Link).canVote) >= m.Quorum && m.requiredVotes()
-}
-
-// requiredVotes reports whether the required master may vote; true if there is none
-// (V11).
-func (m *List) requiredVotes() bool {
-	if m.Required < 0 {
-		return true
-	}
-	l := m.Links[m.Required]
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.canVote()
+	required := m.Required < 0
+	voting := m.count(func(l *Link) bool {
+		can := l.canVote()
+		required = required || can && l == m.Links[m.Required]
+		return can
+	})
+	return required && voting >= m.Quorum
 }
 
 // FirstToAsk returns the index of the master that is asked alone first after a split: the

@@ -145,11 +145,6 @@ func (c *Agreement) All(on func(name string) bool) Seats {
 	return out
 }
 
-// Moved reports whether another server has taken a seat between from and to.
-func Moved(name string, from, to *Seats) bool {
-	return from != to && (*from)[name].Server != "" && (*from)[name].Server != (*to)[name].Server
-}
-
 // Seats returns the seats now; the value does not change. It takes no lock.
 func (c *Agreement) Seats() *Seats { return c.seats.Load() }
 

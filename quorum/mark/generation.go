@@ -87,20 +87,14 @@ func Hashes(list string) []string { return strings.Split(strings.ReplaceAll(list
 // OnList reports whether a master is on a list.
 func OnList(list, name string) bool { return slices.Contains(Hashes(list), NameHash(name)) }
 
-// sharedMasters returns how many masters are on both lists.
-func sharedMasters(a, b string) int {
-	n := 0
-	for _, h := range Hashes(a) {
-		if slices.Contains(Hashes(b), h) {
-			n++
-		}
-	}
-	return n
-}
-
 // OneStep reports whether one change leads from one list to another: one master added,
 // removed or replaced, or changed flags.
 func OneStep(from, to string) bool {
-	both := sharedMasters(from, to)
-	return len(Hashes(from))-both <= 1 && len(Hashes(to))-both <= 1
+	before, after, both := Hashes(from), Hashes(to), 0
+	for _, h := range before {
+		if slices.Contains(after, h) {
+			both++
+		}
+	}
+	return len(before)-both <= 1 && len(after)-both <= 1
 }

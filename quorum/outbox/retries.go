@@ -85,9 +85,6 @@ func (o *Outbox) RetriesDue() bool { return o.flush }
 // caller judges.
 func (o *Outbox) RequestRetries(helps bool) { o.flush = o.flush || helps && o.kept > 0 }
 
-// DelayRetries makes the kept tasks wait until the next RequestRetries.
-func (o *Outbox) DelayRetries() { o.flush = false }
-
 // FlushRetries puts the kept tasks behind those that wait already, since one of these
 // may belong to an attempt that a kept rollback undoes.
 func (o *Outbox) FlushRetries() {

@@ -182,6 +182,23 @@ func (mon *monitor) asks(c *connection, commands ...rueidis.Completed) []rueidis
 	return c.ask(commands...)
 }
 
+// raiseMarks runs a script that raises marks, and looks at the master again.
+func (mon *monitor) raiseMarks(c *connection, s mark.Observation, script *scripts.Script, args ...string) (mark.Observation, error) {
+	switch err := mon.eval(c, script, args...).Error(); {
+	case broken(err):
+		return s, err
+	case err != nil:
+		mon.log.Debug("a master answered an error", "code", reasonOf(err))
+		return s, nil
+	}
+	return mon.look(c)
+}
+
+// eval runs a script for marks on the master.
+func (mon *monitor) eval(c *connection, script *scripts.Script, args ...string) rueidis.RedisResult {
+	return mon.asks(c, c.dialect.Client.B().Eval().Script(script.Text).Numkeys(1).Key(mark.Key).Arg(args...).Build())[0]
+}
+
 // setAsking notes that the master was asked at since, or has answered.
 func (mon *monitor) setAsking(asking bool, since time.Duration) {
 	mon.mu.Lock()

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/redis/rueidis"
-
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/scripts"
@@ -192,23 +190,6 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 	args := []string{strconv.Itoa(mon.db.number), strconv.Itoa(to.Number), strconv.Itoa(int(to.Phase)), to.Masters, cmp.Or(to.Before, "-"),
 		strconv.FormatInt(deadline, 10), strconv.Itoa(s.Mark.Number), strconv.Itoa(int(s.Mark.Phase))}
 	return mon.raiseMarks(c, s, scripts.Generation, args...)
-}
-
-// raiseMarks runs a script that raises marks, and looks at the master again.
-func (mon *monitor) raiseMarks(c *connection, s mark.Observation, script *scripts.Script, args ...string) (mark.Observation, error) {
-	switch err := mon.eval(c, script, args...).Error(); {
-	case broken(err):
-		return s, err
-	case err != nil:
-		mon.log.Debug("a master answered an error", "code", reasonOf(err))
-		return s, nil
-	}
-	return mon.look(c)
-}
-
-// eval runs a script for marks on the master.
-func (mon *monitor) eval(c *connection, script *scripts.Script, args ...string) rueidis.RedisResult {
-	return mon.asks(c, c.dialect.Client.B().Eval().Script(script.Text).Numkeys(1).Key(mark.Key).Arg(args...).Build())[0]
 }
 
 // write replaces the mark if it still is the one that was seen. The first mark of a

@@ -154,11 +154,10 @@ func (a *attempt) decide(now time.Duration) {
 // votes, say of the seats and of a change of the list is taken over before (M8, M9). The caller
 // must hold mu.
 func (a *attempt) count() (v Verdict, certain bool) {
-	n := &a.box.needs
 	a.masters.WithoutMoved(a.box.ballots, a.seats)
 	a.masters.WithoutJoining(a.box.ballots)
-	n.Least, n.LeavingCopies, n.Changing = a.masters.Least(), a.masters.LeavingCopies(), a.masters.Changing()
-	return vote.VerdictOf(a.op.question(), a.box.ballots, *n)
+	a.box.needs = a.masters.NeedsNow()
+	return vote.VerdictOf(a.op.question(), a.box.ballots, a.box.needs)
 }
 
 // harmsIfLate reports whether the operation would do harm if a master carried it out

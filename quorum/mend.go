@@ -85,19 +85,17 @@ func (a *attempt) mending(less bool) map[int]*outbox.Task {
 	defer a.mu.Unlock()
 	lock, heals := a.healsAs()
 	for i, b := range a.box.ballots {
-		then := outbox.Votes
+		absent := b.Vote == vote.Absent || b.AbsentVoid
 		switch {
-		case heals && (b.Vote == vote.Absent || b.AbsentVoid):
-			then = outbox.Heals
+		case heals && absent:
 		case less && (b.Vote == vote.Longer || b.Vote == vote.Awaited):
-			then = outbox.Shortens
 		default:
 			continue
 		}
 		e := outbox.Effect{Key: a.op.Key, Meets: outbox.Own, Token: a.op.TokenAfter(), Whose: a.id.String(), Does: outbox.Sets, New: a.op.TokenAfter()}
-		t := &outbox.Task{Kind: Extend, Then: then, Copies: slices.Clone(a.tasks[i].Copies), Deadline: a.tasks[i].Deadline}
+		t := &outbox.Task{Kind: Extend, Then: outbox.Mends, Copies: slices.Clone(a.tasks[i].Copies), Deadline: a.tasks[i].Deadline}
 		switch {
-		case then == outbox.Heals:
+		case absent:
 			e.Meets, e.Whose, e.Does = outbox.Nothing, "", outbox.Stores
 			t.Copies[0].Tail.Lock = lock
 		case b.Vote == vote.Awaited:

@@ -66,7 +66,7 @@ func (a *attempt) rollbackAt(i int) {
 			continue
 		}
 		a.call.q.counts.rollbacks.Add(1)
-		a.masters.Links[i].Send(&outbox.Task{Kind: a.op.Kind, Then: outbox.RollsBack, Effects: []outbox.Effect{rollsBack(e.Key, a.id)},
+		a.masters.Links[i].Send(&outbox.Task{Kind: a.op.Kind, Then: outbox.Settles, Effects: []outbox.Effect{rollsBack(e.Key, a.id)},
 			Until: a.times.began + e.Hold + a.call.q.cfg.Timeout + a.call.q.cfg.LookSlack()}, a.call.q.now())
 	}
 }

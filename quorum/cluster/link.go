@@ -62,12 +62,8 @@ type Link struct {
 	traffic *traffic
 
 	status MasterStatus
-	reason string
 	// told is the wait that the log tells.
 	told toldWait
-	// ended is whether redlockd is stopping or the master has left the list, so that
-	// losing the connection is not logged.
-	ended bool
 }
 
 // unanswered is what the master was asked and has not answered yet.
@@ -93,12 +89,15 @@ type fault struct {
 	at   time.Duration
 }
 
+// notReached is the reason of a master that is down until it is reached, or cannot be.
+const notReached = "not reached yet"
+
 func newLink(ctx context.Context, cfg *Config, m Master, db *Database, now clock.Clock, log hclog.Logger, ev *events) *Link {
 	l := &Link{cfg: cfg, Name: m.Name, hash: mark.NameHash(m.Name), Embedded: m.Embedded, master: m, db: db, now: now, events: ev,
 		log:     log.With("master", m.Name, "db", db.number),
 		poke:    make(chan struct{}, 1),
 		traffic: &traffic{},
-		status:  MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: "not reached yet"}}
+		status:  MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: notReached}}
 	l.clock = clock.NewWatch(now, cfg.ClockDrift, l.exact, m.Embedded)
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	l.ready = sync.NewCond(&l.mu)
@@ -133,7 +132,6 @@ func (l *Link) frozen(now time.Duration) bool {
 func (l *Link) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.ended = true
 	l.cancel()
 	l.hangUp()
 }
@@ -156,14 +154,13 @@ func (l *Link) enter(c *connection, j mark.Judgement) {
 	l.open = j.Open && c != nil
 	l.outbox.RequestRetries(l.open)
 	now := l.now()
-	n := newsOf(l.status.State, l.reason, j, l.told.corrected(j.Left, now))
+	n := newsOf(l.status.State, l.status.Reason, j, l.told.corrected(j.Left, now))
 	if n == newsWaits {
 		l.told = toldWait{left: j.Left, at: now}
 	}
 	was, address := l.status.State, l.status.Address
 	l.status.State, l.status.Reason, l.status.Wait = j.State, j.Reason, max(0, j.Left).Truncate(time.Millisecond)
-	l.reason = j.Reason
-	ended := l.ended || l.ctx.Err() != nil // our own stop is not the loss of a master
+	ended := l.ctx.Err() != nil // our own stop, or the end of the link, is not the loss of a master
 	l.ready.Broadcast()
 	l.mu.Unlock()
 	if !ended {

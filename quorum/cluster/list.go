@@ -77,13 +77,19 @@ func (m *List) forget(g mark.Generation) {
 	}
 }
 
-// Least returns the smallest quorum that counts while the list changes (M8), the value
-// for Needs.Least.
-func (m *List) Least() int {
+// NeedsNow returns what an attempt needs by what is known of a change of the list now (M8).
+// Beyond the joining masters, which are silent meanwhile, masters of the previous list may hold
+// a copy and are not asked.
+func (m *List) NeedsNow() vote.Needs {
+	n := m.Needs
+	n.Least, n.Changing = m.Quorum, m.Changing()
 	if g := m.next.Load(); g != nil {
-		return min(m.Quorum, vote.Majority(len(mark.Hashes(g.Masters))))
+		n.Least = min(m.Quorum, vote.Majority(len(mark.Hashes(g.Masters))))
 	}
-	return m.Quorum
+	if g := m.newest.Load(); g != nil && g.Phase != mark.Final && g.Before != "" {
+		n.LeavingCopies = max(0, len(mark.Hashes(g.Before))-len(mark.Hashes(g.Masters)))
+	}
+	return n
 }
 
 // joining reports whether a master does not vote yet, by any mark: its own mark may be of
@@ -139,16 +145,6 @@ func settled(ballots []vote.Ballot) bool {
 		}
 	}
 	return true
-}
-
-// LeavingCopies returns how many masters of the previous list may hold a copy and are not asked,
-// beyond the joining masters, which are silent meanwhile.
-func (m *List) LeavingCopies() int {
-	g := m.newest.Load()
-	if g == nil || g.Phase == mark.Final || g.Before == "" {
-		return 0
-	}
-	return max(0, len(mark.Hashes(g.Before))-len(mark.Hashes(g.Masters)))
 }
 
 // Changing reports whether the list changes, or locks from before its change may still be

@@ -41,7 +41,7 @@ func newsOf(was MasterState, why string, j mark.Judgement, corrects bool) news {
 		return noNews
 	case j.Reason == mark.WhyWarmingUp:
 		return newsWarmUp
-	case j.State == Down && was == Down && why != "" && !j.ByMaster:
+	case j.State == Down && was == Down && why != notReached && !j.ByMaster:
 		return newsDetail
 	case j.State == Down:
 		return newsDown

@@ -20,7 +20,7 @@ func TestNewsOf(t *testing.T) {
 		corrects bool
 		want     news
 	}{
-		{"never reached", Down, "", down, false, newsDown},
+		{"never reached", Down, notReached, down, false, newsDown},
 		{"still down", Down, "EOF", down, false, noNews},
 		{"still down, another error", Down, "connection refused", down, false, newsDetail},
 		{"still down, as it says itself", Down, "EOF", mark.Judgement{State: Down, Reason: "WRONGPASS", ByMaster: true}, false, newsDown},

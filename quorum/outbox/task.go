@@ -28,7 +28,7 @@ type Task struct {
 	// stores nothing has no copies.
 	Effects []Effect
 	Copies  []Copy
-	// Missed is what a task Repeats.
+	// Missed is what a task repeats; nil for a rollback.
 	Missed *Missed
 	// Deadline is the latest reading of the master's clock at which a script may act; 0
 	// for a release that has none.
@@ -75,19 +75,17 @@ type Then uint8
 // What a task does after the verdict; Votes is for the operation itself.
 const (
 	Votes Then = iota
-	// RollsBack deletes what the attempt has created (V6).
-	RollsBack
-	// Repeats does again what the master has missed of a won operation (V8).
-	Repeats
-	// Heals gives a lock that was extended back to a master that has lost it (V9).
-	Heals
-	// Shortens makes the expiry of what the attempt has prolonged an earlier one (V6).
-	Shortens
+	// Mends gives a lock that was extended back to a master that has lost it (V9), or makes the
+	// expiry of what the attempt has prolonged an earlier one (V6).
+	Mends
+	// Settles deletes what the attempt has created (V6), or does again what the master has
+	// missed of a won operation (V8).
+	Settles
 )
 
 // MustDeliver reports whether the task is repeated, over the next connection if need
 // be, until it is known to have been carried out (V6, V8).
-func (t *Task) MustDeliver() bool { return t.Then == RollsBack || t.Then == Repeats }
+func (t *Task) MustDeliver() bool { return t.Then == Settles }
 
 // Creates reports whether the task may create a lock, which is not asked of a master in
 // quarantine (M4).
@@ -101,7 +99,7 @@ func (t *Task) Creates() bool {
 }
 
 // Changes reports whether the task repeats a change of token.
-func (t *Task) Changes() bool { return t.Then == Repeats && t.Effects[0].Gives() }
+func (t *Task) Changes() bool { return t.Then == Settles && t.Effects[0].Gives() }
 
 // Key returns the first key of the task; empty if it has none.
 func (t *Task) Key() string {

@@ -85,7 +85,7 @@ func TestDecideAllRollsBack(t *testing.T) {
 }
 
 // TestDecideAllOverlapping checks that DecideAlls that share keys, in any order and
-// through two redlockd, never give a key to two clients, and all come to an end.
+// through two instances, never give a key to two clients, and all come to an end.
 func TestDecideAllOverlapping(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		qs := []*Quorum{c.q, c.redlockd()}

@@ -5,7 +5,7 @@
 // An operation ([Op], operation.go) enters by [Quorum.Do] (quorum.go), and a callback
 // receives its [Outcome]. The layers in between, from the outside in:
 //
-//   - what callers see: status.go, masters.go, messages.go (the way to the other redlockd,
+//   - what callers see: status.go, masters.go, messages.go (the way to the other instances,
 //     package pubsub), and the watches of transactions (watch.go);
 //     inflight.go and counts.go count operations;
 //   - a database with the queues of its keys (keyspace.go, keys.go): operations on one

@@ -60,7 +60,7 @@ func TestM3LookWaitsForWhatABatchRead(t *testing.T) {
 	})
 }
 
-// lookedAt is the way of one redlockd to a master. It tells when a look goes out.
+// lookedAt is the way of one instance to a master. It tells when a look goes out.
 type lookedAt struct {
 	net.Conn
 	looks chan struct{}

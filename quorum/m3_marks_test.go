@@ -131,7 +131,7 @@ func TestM3FirstUseOfADatabase(t *testing.T) {
 
 // TestM3DatabaseSeenInUseIsLost checks that a database that this redlockd has seen in
 // use does not count as new, although the mark of database 0 was lost, and the one that
-// another redlockd wrote does not list it (M3).
+// another instance wrote does not list it (M3).
 func TestM3DatabaseSeenInUseIsLost(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		cable := c.throughCable(0)
@@ -146,7 +146,7 @@ func TestM3DatabaseSeenInUseIsLost(t *testing.T) {
 		time.Sleep(time.Second)
 		c.masters[0].FlushAll()
 		time.Sleep(3 * time.Second)
-		c.votesAgain(0) // of database 0, by the other redlockd
+		c.votesAgain(0) // of database 0, by the other instance
 		cable.cut(false)
 		time.Sleep(4 * time.Second)
 		if s := q.cluster.Opened(3).Status()[0]; s.State == cluster.Voting {
@@ -188,7 +188,7 @@ func TestM3AnotherMarkStandsThere(t *testing.T) {
 }
 
 // TestM3VoteUnderAnotherMark checks that a master that has lost its memory since it was asked
-// has no vote, although another redlockd has written a new mark by then (M3). A has the lock
+// has no vote, although another instance has written a new mark by then (M3). A has the lock
 // on a b c. B's acquire is on its way to a and b as both lose their memory.
 func TestM3VoteUnderAnotherMark(t *testing.T) {
 	for _, real := range []bool{false, true} {

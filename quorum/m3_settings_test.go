@@ -41,7 +41,7 @@ func TestM3ShorterMaxTTLBesideALongerOne(t *testing.T) {
 }
 
 // TestM3ShorterMaxTTLAndAllEmpty checks that a redlockd with a shorter max_ttl does not
-// end a quarantine too early if no mark is left at all, as long as the other redlockd
+// end a quarantine too early if no mark is left at all, as long as the other instance
 // lives, or has lived long enough to write its settings into the new marks (M3).
 func TestM3ShorterMaxTTLAndAllEmpty(t *testing.T) {
 	for _, lives := range []bool{true, false} {

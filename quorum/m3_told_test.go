@@ -108,7 +108,7 @@ func TestM3OneRemembers(t *testing.T) {
 
 // TestM3FirstLongLock checks that the first lock of a greater hold is refused, with the
 // reason, while a master is down or frozen (M3). It is granted as soon as all marks can
-// bear it, and from then on by every redlockd whichever master is down.
+// bear it, and from then on by every instance whichever master is down.
 func TestM3FirstLongLock(t *testing.T) {
 	for name, away := range map[string]struct{ begin, end func(*fakeMaster) }{
 		"down":   {(*fakeMaster).kill, (*fakeMaster).mend},

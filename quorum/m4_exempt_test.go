@@ -173,7 +173,7 @@ func TestM4ConnectionLostBefore(t *testing.T) {
 }
 
 // TestM4BeatIsTold checks that a redlockd that sees a beat writes it to the other
-// marks, also if another redlockd, which does not reach that master, raises the beats
+// marks, also if another instance, which does not reach that master, raises the beats
 // of the others all the time and they are always looked at right after that (M4).
 func TestM4BeatIsTold(t *testing.T) {
 	for _, later := range []time.Duration{time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond} {

@@ -11,7 +11,7 @@ import (
 func (f *fakeMaster) goesBackBy(ago time.Duration) { f.set(func() { f.GoBack(f.Now() - ago) }) }
 
 // TestM4MemoryOfBeforeUnderABatch checks that a mark of before, which a batch reads between
-// two looks, is not taken for one that another redlockd has written: the next batch would
+// two looks, is not taken for one that another instance has written: the next batch would
 // count under it until the next look, in all databases (M4). A has b and what a has
 // forgotten, and B would get a and c.
 func TestM4MemoryOfBeforeUnderABatch(t *testing.T) {

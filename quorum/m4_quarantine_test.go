@@ -22,7 +22,7 @@ func (f *fakeMaster) markOf(t *testing.T) *mark.Mark {
 	return m
 }
 
-// changeMark changes the mark as another redlockd would.
+// changeMark changes the mark as another instance would.
 func (f *fakeMaster) changeMark(change func(*mark.Mark)) {
 	f.t.Helper()
 	f.Set(mark.Key, f.markOf(f.t).With(change).String())

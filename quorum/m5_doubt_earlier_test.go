@@ -57,7 +57,7 @@ func TestM5WitnessOfAnEarlierDoubt(t *testing.T) {
 }
 
 // TestM5StepSeenWhileAMarkIsWritten checks that who writes a mark again, because another
-// redlockd has written a doubt into it meanwhile, goes by what its newest look shows: the
+// instance has written a doubt into it meanwhile, goes by what its newest look shows: the
 // clock has stepped. Otherwise it takes the doubt back. A has a b, and once it is gone, a
 // redlockd that has just started gives B a c (M5, why 85).
 func TestM5StepSeenWhileAMarkIsWritten(t *testing.T) {

@@ -32,7 +32,7 @@ func TestM5SilenceOutlivesARestart(t *testing.T) {
 	})
 }
 
-// TestM5DoubtIsTakenBack checks that if only one redlockd paused, another one that
+// TestM5DoubtIsTakenBack checks that if only one instance paused, another one that
 // looked at the masters throughout knows that no clock stepped, and takes the doubt
 // back for redlockd that start (M5).
 func TestM5DoubtIsTakenBack(t *testing.T) {
@@ -91,7 +91,7 @@ func TestM5UnderWayInACommonStep(t *testing.T) {
 	}
 }
 
-// TestM5WhoSawACommonStepKeepsTheDoubt checks that no redlockd that saw the clocks of a
+// TestM5WhoSawACommonStepKeepsTheDoubt checks that no instance that saw the clocks of a
 // majority jump takes the doubt back, whatever look is under way in that moment (M5). A
 // redlockd that starts then would give A's lock to B.
 func TestM5WhoSawACommonStepKeepsTheDoubt(t *testing.T) {

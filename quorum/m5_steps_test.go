@@ -68,7 +68,7 @@ func TestM5StepIsLoggedAsWhatItIs(t *testing.T) {
 }
 
 // TestM5StepIsToldInTime checks that a step is written into the mark before other
-// redlockd rely on that clock, whatever the time between the look that sees it and
+// instances rely on that clock, whatever the time between the look that sees it and
 // those at the other masters, also if the way to them takes most of a timeout (M5).
 func TestM5StepIsToldInTime(t *testing.T) {
 	for _, way := range []time.Duration{time.Millisecond, 38 * time.Millisecond} {
@@ -140,7 +140,7 @@ func quorumJumpsTogether(c *testCluster) {
 }
 
 // TestM5SilenceOfMaxTTL checks that after a quorum jumped together a redlockd grants nothing
-// for as long as the longest lock of any redlockd may be held, but not for much longer,
+// for as long as the longest lock of any instance may be held, but not for much longer,
 // although the marks have that rounded up; and that it stays so (M5, trace 91).
 func TestM5SilenceOfMaxTTL(t *testing.T) {
 	for _, s := range []struct {
@@ -277,7 +277,7 @@ func TestM5StepInARestartThatLosesNothing(t *testing.T) {
 
 // TestM5QuorumStepsApart checks that masters that step at almost the same time, but by
 // different amounts, are not taken for our own pause: they lose their votes for every
-// redlockd (M5).
+// instance (M5).
 func TestM5QuorumStepsApart(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 20*time.Second)), Won)
@@ -319,7 +319,7 @@ func TestM5StepInAPause(t *testing.T) {
 
 // TestM5PauseBesideASteadyClock checks that a redlockd that paused writes no step into the
 // marks of a majority, although one clock did not jump with the others, as that of a master on
-// its own host, which paused with it: another redlockd goes on granting locks (M5).
+// its own host, which paused with it: another instance goes on granting locks (M5).
 func TestM5PauseBesideASteadyClock(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		s := &stoppable{}

@@ -12,8 +12,8 @@ import (
 
 // TestM5StepBeforeTheFirstLook checks that a redlockd that starts right after a step,
 // and so cannot have seen it, takes, extends and denies nothing by that master's vote
-// until another redlockd that saw the step can have written it into the mark (M5). It
-// does not wait if no other redlockd is connected.
+// until another instance that saw the step can have written it into the mark (M5). It
+// does not wait if no other instance is connected.
 func TestM5StepBeforeTheFirstLook(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.takeBarely(acquire("k", "t", 10*time.Second))
@@ -116,7 +116,7 @@ func TestM5StepThatNobodyTells(t *testing.T) {
 }
 
 // TestM5MastersWithManyClients checks that a master with thousands of clients is not
-// asked for their list; another redlockd may be among them (M5).
+// asked for their list; another instance may be among them (M5).
 func TestM5MastersWithManyClients(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.stop(c.q)
@@ -302,7 +302,7 @@ func TestM5StepBeforeADatabaseReachesAMaster(t *testing.T) {
 }
 
 // TestM5WhoElseIsConnected checks that without the rights to list connections, or to
-// name them, any connection counts as another redlockd's (M5).
+// name them, any connection counts as another instance's (M5).
 func TestM5WhoElseIsConnected(t *testing.T) {
 	for _, r := range []struct {
 		name   string

@@ -57,7 +57,7 @@ func TestM5WrongAddress(t *testing.T) {
 }
 
 // TestM4UnfitBeforeARestart checks that a redlockd that saw that b was a replica does not let
-// it vote when it is back as a master, also if another redlockd, which did not see it, has
+// it vote when it is back as a master, also if another instance, which did not see it, has
 // exempted it (M4).
 func TestM4UnfitBeforeARestart(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {

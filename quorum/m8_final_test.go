@@ -13,7 +13,7 @@ import (
 // change to our list as final, and a the first state of our list; but before that is
 // raised, a has got a mark of another list.
 
-// completing runs a test with one redlockd, a cable between it and a, and the states of
+// completing runs a test with one instance, a cable between it and a, and the states of
 // the two marks.
 func completing(t *testing.T, test func(c *testCluster, a *cable, first, second mark.Generation)) {
 	inBubbleWith(t, 2, short, func(c *testCluster) {

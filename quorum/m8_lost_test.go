@@ -52,7 +52,7 @@ func TestM8ForgottenWhileAnnounced(t *testing.T) {
 	}
 }
 
-// TestM8BegunByTwoLists checks that if all marks were lost and one redlockd begins with
+// TestM8BegunByTwoLists checks that if all marks were lost and one instance begins with
 // the new list, another one with the old list, then one of them yields and takes over
 // the list that the other began (M8).
 func TestM8BegunByTwoLists(t *testing.T) {
@@ -199,7 +199,7 @@ func (w *way) leads(by func() (net.Conn, error)) {
 	w.open = nil
 }
 
-// redlockdOver starts another redlockd, whose ways to the masters can be changed.
+// redlockdOver starts another instance, whose ways to the masters can be changed.
 func (c *testCluster) redlockdOver(list []Master) (*Quorum, map[string]*way) {
 	list, ways := slices.Clone(list), map[string]*way{}
 	for i := range list {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestM8TwoAtOnceDoNotSplit checks that of two changes asked for at once, while each
-// redlockd reaches another master first, one is made, and they do not split the marks
+// instance reaches another master first, one is made, and they do not split the marks
 // between them (M8).
 func TestM8TwoAtOnceDoNotSplit(t *testing.T) {
 	inBubbleWith(t, 2, short, func(c *testCluster) {

@@ -188,7 +188,7 @@ func TestTraceMasterLeavesWithACopy(t *testing.T) {
 
 // TestTraceStoodStillWhileTheListChanged checks that a redlockd that stood still while
 // the list changed and changed back learns of it from the answers to its first votes:
-// e, which missed both changes and joins again, has no vote. The other redlockd hold a
+// e, which missed both changes and joins again, has no vote. The other instances hold a
 // lock on c d f.
 func TestTraceStoodStillWhileTheListChanged(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
@@ -328,7 +328,7 @@ func TestTraceNoQuorumOfALongerList(t *testing.T) {
 	})
 }
 
-// TestM8NoToASmallerMajority checks that while a smaller list is announced, no redlockd
+// TestM8NoToASmallerMajority checks that while a smaller list is announced, no instance
 // answers that a lock held by its smaller majority is absent, not even one that counts
 // by the larger list (M8).
 func TestM8NoToASmallerMajority(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 // TestM8AnnouncedByTheMasterThatLeaves checks that a change is completed after all
-// redlockd restarted with the new list, which does not contain e (M8). Before, e was
+// instances restarted with the new list, which does not contain e (M8). Before, e was
 // being replaced by f while c and d were cut off, so that the change was announced on a
 // b e only.
 func TestM8AnnouncedByTheMasterThatLeaves(t *testing.T) {
@@ -216,7 +216,7 @@ func TestM8RemovedByTheMasterThatLeaves(t *testing.T) {
 }
 
 // TestM8ClosedByTheMasterThatStays checks that a change from two masters to one becomes
-// final although all redlockd were restarted with the new list once it was closed, so that
+// final although all instances were restarted with the new list once it was closed, so that
 // they see one of the two marks (M8).
 func TestM8ClosedByTheMasterThatStays(t *testing.T) {
 	inBubbleWith(t, 2, short, func(c *testCluster) {
@@ -233,7 +233,7 @@ func TestM8ClosedByTheMasterThatStays(t *testing.T) {
 }
 
 // TestM8AnnouncedOutOfReach checks that the status tells of a change from two masters to one
-// that no redlockd can complete, as all were restarted with the new list, and that one which is
+// that no instance can complete, as all were restarted with the new list, and that one which is
 // started with the old file, and reloaded, completes it (docs/operations.md).
 func TestM8AnnouncedOutOfReach(t *testing.T) {
 	inBubbleWith(t, 2, short, func(c *testCluster) {

@@ -13,7 +13,7 @@ const half = 380 * time.Millisecond
 
 func seatOfA(m *mark.Mark) mark.Seat { return m.Seats[mark.NameHash("a")] }
 
-// moving has a taken by a new server for one redlockd, which has lost sight of b before b
+// moving has a taken by a new server for one instance, which has lost sight of b before b
 // recorded that. Another one uses the old a, and b. first is the epoch of the old a's seat.
 func (c *testCluster) moving() (old, moved *Quorum, wayToB *way, first int64) {
 	c.t.Helper()

@@ -34,7 +34,7 @@ func (c *testCluster) server(runID string) *fakeMaster {
 }
 
 // TestM9MoveOfOneMaster checks that a server does not vote, nor begin its quarantine,
-// under the name of a master while one of two redlockd still uses the old server (M9).
+// under the name of a master while one of two instances still uses the old server (M9).
 // Otherwise both would vote under one name.
 func TestM9MoveOfOneMaster(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
@@ -97,7 +97,7 @@ func TestM9MoveOfTheMajority(t *testing.T) {
 }
 
 // TestM9NameLeadsElsewhere checks that no lock has two holders when a name leads to
-// another server while one redlockd keeps its connection to the old one (M9).
+// another server while one instance keeps its connection to the old one (M9).
 func TestM9NameLeadsElsewhere(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("before", "t", 5*time.Second)), Won)
@@ -187,7 +187,7 @@ func TestM9EmptyWhileAnotherIsDown(t *testing.T) {
 }
 
 // TestM9NewCluster checks that a new cluster without -bootstrap votes after its
-// quarantine, with any redlockd, and that -bootstrap ends the quarantine (M6).
+// quarantine, with any instance, and that -bootstrap ends the quarantine (M6).
 func TestM9NewCluster(t *testing.T) {
 	inBubbleWith(t, 5, func(cfg *cluster.Config) { cfg.MaxTTL = 5 * time.Minute }, func(c *testCluster) {
 		c.stop(c.q)
@@ -217,7 +217,7 @@ func TestM9NewCluster(t *testing.T) {
 
 // TestM9SeatBorneByTooFew checks that a server takes the seat only when enough marks
 // bear it that every majority meets one (M9). Otherwise A gets the lock on a c d of
-// five through one redlockd, B on the new a, b and e through another, each of them cut
+// five through one instance, B on the new a, b and e through another, each of them cut
 // off from the others.
 func TestM9SeatBorneByTooFew(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {

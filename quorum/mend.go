@@ -16,7 +16,7 @@ import (
 
 // asksForLess reports whether the won operation met a later expiry than the client
 // asked for. If the client asked for more than what a read had found, and a quorum may have
-// a later expiry by now, another redlockd has prolonged the lock since, and the operation
+// a later expiry by now, another instance has prolonged the lock since, and the operation
 // counts as the earlier one. The caller must hold mu.
 func (a *attempt) asksForLess() bool {
 	e := &a.effects[0]
@@ -40,7 +40,7 @@ func (a *attempt) asksForLess() bool {
 // "absent" had arrived when a quorum had prolonged it. If the client asked for less, it also
 // shortens the copies that have kept a later expiry, or may yet (V6): the client has the lock by
 // now, and only what is still the attempt's is shortened. Both are sent at once, so that this
-// redlockd's next operation goes behind them. Another redlockd's does not. So then, which
+// redlockd's next operation goes behind them. Another instance's does not. So then, which
 // leads to the answer to the client, is called when no task can act any more: all are
 // answered, or the masters' clocks have passed their deadline.
 func (a *attempt) mend(less bool, then func()) {

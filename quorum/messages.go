@@ -16,7 +16,7 @@ type (
 // Plain is the Kind of a message that did not come from a redlockd.
 const Plain = pubsub.Plain
 
-// Bus carries messages to and from the other redlockd (S7). All its methods are safe for
+// Bus carries messages to and from the other instances (S7). All its methods are safe for
 // concurrent use; none blocks.
 type Bus interface {
 	// Publish sends a message to those that subscribe to its channel elsewhere. kind and
@@ -29,14 +29,14 @@ type Bus interface {
 	Unsubscribe(s Subscription)
 }
 
-// Bus returns the bus, which calls deliver for each message of another redlockd, from several
+// Bus returns the bus, which calls deliver for each message of another instance, from several
 // goroutines. deliver must not block.
 func (q *Quorum) Bus(deliver func(Message)) Bus {
 	q.bus.Deliver(deliver)
 	return q.bus
 }
 
-// openBus makes the bus follow the masters. Embedded ones belong to one redlockd alone.
+// openBus makes the bus follow the masters. Embedded ones belong to one instance alone.
 func (q *Quorum) openBus(log hclog.Logger) {
 	q.bus = pubsub.New(pubsub.Config{Timeout: q.cfg.Timeout, RunID: q.cluster.RunID, Log: log, Now: q.now})
 	if !q.cfg.Masters[0].Embedded {

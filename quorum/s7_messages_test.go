@@ -58,7 +58,7 @@ func (b *inbox) want(t *testing.T, want string) {
 
 const kind = 1
 
-// S7: a message is heard once at every other redlockd that subscribes to its name, by itself
+// S7: a message is heard once at every other instance that subscribes to its name, by itself
 // or by a pattern, while a quorum of the masters is there; and not at the one it came from.
 func TestS7HeardOnceElsewhere(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {

@@ -18,7 +18,7 @@ type Counters struct {
 	// Quarantines, LostConnections and MasterErrors are sums over the masters.
 	Quarantines, LostConnections uint64
 	MasterErrors                 uint64
-	// MessagesSent went to the other redlockd, MessagesHeard came from them; MessagesDropped
+	// MessagesSent went to the other instances, MessagesHeard came from them; MessagesDropped
 	// counts, for each master, what could not be sent there (S7).
 	MessagesSent, MessagesDropped, MessagesHeard uint64
 	// WithoutMajority counts operations of any kind that ended Undecided.

@@ -13,7 +13,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
-// TestTraceExpiryIsUnique checks that no redlockd uses one expiry twice for one key,
+// TestTraceExpiryIsUnique checks that no instance uses one expiry twice for one key,
 // token and master (V6).
 func TestTraceExpiryIsUnique(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
@@ -345,7 +345,7 @@ func TestTraceWaitIgnoresKnownGreatest(t *testing.T) {
 	})
 }
 
-// TestTraceStaleGreatest checks that a hold that another redlockd granted meanwhile is
+// TestTraceStaleGreatest checks that a hold that another instance granted meanwhile is
 // not missed because the marks were read a second ago, while two masters are slow but
 // within timeout (M4).
 func TestTraceStaleGreatest(t *testing.T) {

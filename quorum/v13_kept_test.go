@@ -45,7 +45,7 @@ func won(c *testCluster, o *Outcome) {
 // TestV13KeptTTLIsNotLess checks that a lock whose TTL is kept while its token changes
 // ends when it would have ended, on the masters and in every answer (V13). The TTL that
 // is read is somewhat less than what is left, so otherwise it would end earlier with
-// each change by another redlockd.
+// each change by another instance.
 func TestV13KeptTTLIsNotLess(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -107,7 +107,7 @@ func TestV6KeptIsNotRolledBack(t *testing.T) {
 	}
 }
 
-// keepEvery keeps the TTL of k again and again, at each redlockd in turn, for as long as it is
+// keepEvery keeps the TTL of k again and again, at each instance in turn, for as long as it is
 // there, and returns for how long that was.
 func (c *testCluster) keepEvery(pause, atMost time.Duration, by ...*Quorum) time.Duration {
 	began := time.Now()
@@ -145,7 +145,7 @@ func TestV13KeptDoesNotGrowByThePadding(t *testing.T) {
 	})
 }
 
-// TestV13KeptInTurnDoesNotGrow checks that what keeps its TTL does not grow where two redlockd are
+// TestV13KeptInTurnDoesNotGrow checks that what keeps its TTL does not grow where two instances are
 // asked for that in turn: neither takes the copies over from the other one each time (V13, why 50).
 func TestV13KeptInTurnDoesNotGrow(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
@@ -158,7 +158,7 @@ func TestV13KeptInTurnDoesNotGrow(t *testing.T) {
 	})
 }
 
-// TestV13ShortenedToTheGreatestTTL checks that a lock which another redlockd has granted for more
+// TestV13ShortenedToTheGreatestTTL checks that a lock which another instance has granted for more
 // than this one's max_ttl is shortened to max_ttl if a command that reads first asks for that, and
 // not by one that keeps the TTL (V13, why 51).
 func TestV13ShortenedToTheGreatestTTL(t *testing.T) {

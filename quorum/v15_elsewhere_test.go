@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// V15: what another redlockd has given for a shorter TTL, which has less drift, has an
+// V15: what another instance has given for a shorter TTL, which has less drift, has an
 // earlier expiry than what this one has told, and ends later.
 func TestV15NotOverByALaterExpiry(t *testing.T) {
 	const ttl = 10*second + 300*time.Millisecond
@@ -51,7 +51,7 @@ func TestV15NotOverByBeingToldLate(t *testing.T) {
 	})
 }
 
-// V15: the same where the other redlockd leaves the expiry as it is, since it would have
+// V15: the same where the other instance leaves the expiry as it is, since it would have
 // given about the same.
 func TestV15NotOverByWhatWasKept(t *testing.T) {
 	for i := range 40 {
@@ -120,7 +120,7 @@ func overThoughARenewalMissedAMaster(t *testing.T, ask Op) {
 	}
 }
 
-// TestV15NotOverByWhatWasCutElsewhere checks that a lock which another redlockd has
+// TestV15NotOverByWhatWasCutElsewhere checks that a lock which another instance has
 // extended, and then cut to about the expiry that this one had given, is not over when
 // this one's TTL is (V15).
 func TestV15NotOverByWhatWasCutElsewhere(t *testing.T) {

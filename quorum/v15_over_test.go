@@ -26,7 +26,7 @@ func asksOfALock() map[string]struct {
 	}
 }
 
-// TestV15OverAlike checks that a lock is over in every answer, by every redlockd alike, from a
+// TestV15OverAlike checks that a lock is over in every answer, by every instance alike, from a
 // timeout and the drift after its TTL, and in none before its TTL; that nothing but what was asked
 // to delete it deletes it then (why 141); and that others are refused until its copies end (V15).
 func TestV15OverAlike(t *testing.T) {

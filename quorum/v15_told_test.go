@@ -78,7 +78,7 @@ func TestV15HoldIsTold(t *testing.T) {
 	})
 }
 
-// TestV15ShortenedElsewhereAndProlonged checks that a lock which another redlockd has shortened
+// TestV15ShortenedElsewhereAndProlonged checks that a lock which another instance has shortened
 // and prolonged again is not over before its last TTL is (V15).
 func TestV15ShortenedElsewhereAndProlonged(t *testing.T) {
 	for _, kind := range []Kind{Extend, AcquireOrExtend} {
@@ -100,7 +100,7 @@ func TestV15ShortenedElsewhereAndProlonged(t *testing.T) {
 }
 
 // TestV3ProlongedElsewhereIsReadWhole checks that right after a grant a read answers no
-// more than was asked for, unless another redlockd has prolonged the lock since: a
+// more than was asked for, unless another instance has prolonged the lock since: a
 // client that adds to what it reads would cut it short (V3).
 func TestV3ProlongedElsewhereIsReadWhole(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
@@ -117,7 +117,7 @@ func TestV3ProlongedElsewhereIsReadWhole(t *testing.T) {
 }
 
 // TestV15ProlongedAfterAStep checks that an expiry given by clocks that have stepped
-// back since does not count for a lock that another redlockd has prolonged by the
+// back since does not count for a lock that another instance has prolonged by the
 // present clocks (V15).
 func TestV15ProlongedAfterAStep(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {

@@ -9,7 +9,7 @@ import (
 )
 
 // overwrite gives a key to another client on some masters, as an overwriting command through
-// another redlockd does.
+// another instance does.
 func (c *testCluster) overwrite(key, token string, masters ...int) {
 	for _, i := range masters {
 		c.masters[i].Set(key, token)

@@ -9,7 +9,7 @@ import (
 )
 
 // TestV3PaddingOfBefore checks that after a redlockd with a longer timeout has joined,
-// so that the marks bear a greater padding, and was restarted, no redlockd that starts
+// so that the marks bear a greater padding, and was restarted, no instance that starts
 // takes more off an earlier lock than its own padding, and its holder reads it to the
 // end; also if all are restarted (V3, P4).
 func TestV3PaddingOfBefore(t *testing.T) {

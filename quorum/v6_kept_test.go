@@ -83,7 +83,7 @@ func TestV8FreedByTheRequiredWord(t *testing.T) {
 }
 
 // TestC7ConditionOnTheTTL checks that an extend on condition that it asks for more than what
-// is left does not shorten a lock that another redlockd has prolonged since the TTL was read
+// is left does not shorten a lock that another instance has prolonged since the TTL was read
 // (C7, V6).
 func TestC7ConditionOnTheTTL(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {

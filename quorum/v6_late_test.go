@@ -227,7 +227,7 @@ func TestV6ShorteningActsNotAfterItsAnswer(t *testing.T) {
 }
 
 // TestV6ShortensWhatIsStillItsOwn checks that the second fan-out of an extend to less spares what
-// another redlockd has extended meanwhile (V6).
+// another instance has extended meanwhile (V6).
 func TestV6ShortensWhatIsStillItsOwn(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		one, other := c.two()

@@ -15,7 +15,7 @@ func until(key, token string, at time.Time) Op {
 	return acquire(key, token, time.Until(at).Truncate(time.Millisecond))
 }
 
-// TestV6NamesOverTwoRedlockd checks that two attempts through two redlockd, with the
+// TestV6NamesOverTwoRedlockd checks that two attempts through two instances, with the
 // same token and end (PXAT), have two names: the rollback of the first deletes no copy
 // of the second (V6).
 func TestV6NamesOverTwoRedlockd(t *testing.T) {
@@ -44,7 +44,7 @@ func TestV6NamesOverTwoRedlockd(t *testing.T) {
 }
 
 // TestV6TriedAgainElsewhere checks that a lock that was answered NOQUORUM and is taken
-// at once with the same token through another redlockd survives the later rollback of
+// at once with the same token through another instance survives the later rollback of
 // the first attempt (V6).
 func TestV6TriedAgainElsewhere(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {

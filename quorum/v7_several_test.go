@@ -71,7 +71,7 @@ func TestV5RefusedProbeIsLookedAt(t *testing.T) {
 }
 
 // TestV11AnotherTokenIsMet checks that the required master's refusal does not show a
-// holder if another redlockd's token was found too, since one of the two is about to be
+// holder if another instance's token was found too, since one of the two is about to be
 // rolled back (V11).
 func TestV11AnotherTokenIsMet(t *testing.T) {
 	movingIn(t, func(c *testCluster, old *fakeMaster) {

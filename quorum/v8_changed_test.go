@@ -162,7 +162,7 @@ func TestV8RemoveSparesWhatNoQuorumHad(t *testing.T) {
 }
 
 // TestV8RepeatedDelLeavesWhatIsTakenSince checks that what repeats a DEL on a master that
-// was out of reach leaves a lock that its owner has taken since, through another redlockd
+// was out of reach leaves a lock that its owner has taken since, through another instance
 // and with the same token (V8).
 func TestV8RepeatedDelLeavesWhatIsTakenSince(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {

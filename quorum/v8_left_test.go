@@ -122,7 +122,7 @@ func TestV8RepeatedReleaseSparesWhatIsProlonged(t *testing.T) {
 }
 
 // TestV8ExecFreesWhatAnotherHasFreed checks what docs/safety.md tells of EXEC: what was freed
-// through another redlockd is freed once more by a copy that this has missed, but nobody is given
+// through another instance is freed once more by a copy that this has missed, but nobody is given
 // another token or more time by it (V8, S4).
 func TestV8ExecFreesWhatAnotherHasFreed(t *testing.T) {
 	for _, exec := range []struct {

@@ -103,7 +103,7 @@ func TestV15NotOverByWhatWasCountedElsewhere(t *testing.T) {
 }
 
 // TestV6RaisedInTurns checks that a copy which lasts longer than the lock does not come to last
-// longer than a quarantine waits, when two redlockd raise the lock in turn again and again (V6, M4).
+// longer than a quarantine waits, when two instances raise the lock in turn again and again (V6, M4).
 func TestV6RaisedInTurns(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		other := c.redlockd()

@@ -8,7 +8,7 @@ import (
 )
 
 // TestV8OwedReleaseOfItsSuccessorsCopy checks that what R2 has yet to repeat of a DEL deletes no
-// copy that another redlockd has made since (V8, V6).
+// copy that another instance has made since (V8, V6).
 func TestV8OwedReleaseOfItsSuccessorsCopy(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		way := c.owesDel(acquire("k", "t", 5*time.Minute)) // B's

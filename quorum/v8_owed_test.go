@@ -174,7 +174,7 @@ func TestM3DeadlineOfAReleaseIsNotKept(t *testing.T) {
 }
 
 // TestV6WhatAsksForMoreShortensNothing checks that an operation on several keys, or a change
-// of token, that asks for more than it has read does not shorten what another redlockd has
+// of token, that asks for more than it has read does not shorten what another instance has
 // prolonged since (V6).
 func TestV6WhatAsksForMoreShortensNothing(t *testing.T) {
 	const ttl = 10 * time.Second

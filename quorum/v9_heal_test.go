@@ -7,7 +7,7 @@ import (
 )
 
 // TestV9LateHealChangesNothing checks that a heal that comes late does nothing, since
-// the lock may have been released meanwhile through another redlockd (V9).
+// the lock may have been released meanwhile through another instance (V9).
 func TestV9LateHealChangesNothing(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		other := c.redlockd()
@@ -33,7 +33,7 @@ func TestV9LateHealChangesNothing(t *testing.T) {
 }
 
 // TestV9HealsAreOverWhenAnExtendIsTold checks that an extend is answered after its
-// heals are over (V9). A release that follows, here through another redlockd, is won by
+// heals are over (V9). A release that follows, here through another instance, is won by
 // one master and the "absent" of another. A heal that came after that would give the
 // lock a quorum again, with the copy on the master that did not answer.
 func TestV9HealsAreOverWhenAnExtendIsTold(t *testing.T) {

@@ -108,7 +108,7 @@ func TestV4VerdictFallsWhenCertain(t *testing.T) {
 	})
 }
 
-// TestV5SplitsEnd checks that several redlockd that split a lock end with one winner,
+// TestV5SplitsEnd checks that several instances that split a lock end with one winner,
 // or with an error that reports the split, and never with two winners, or with none
 // while all answer that it is held (V5).
 func TestV5SplitsEnd(t *testing.T) {
@@ -120,7 +120,7 @@ func TestV5SplitsEnd(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		for round := range 30 {
-			// Each redlockd is nearest to another master.
+			// Each instance is nearest to another master.
 			key := fmt.Sprint("k", round)
 			split := false
 			var outs []<-chan *Outcome

@@ -19,7 +19,7 @@ type Watch struct {
 	table  *watchTable
 	key    string
 	closed bool
-	// locks are those that the read has found (State.locks), if armed is set. What another redlockd
+	// locks are those that the read has found (State.locks), if armed is set. What another instance
 	// does to the key shows in them, also where the token has come back.
 	locks string
 	armed bool

@@ -34,7 +34,7 @@ func TestS4ReadIsNoChange(t *testing.T) {
 }
 
 // TestS4SeenSinceIsAChange checks that a lock which a later read finds, and which was not there when
-// the watch was armed, has changed the key, though another redlockd took it (S4, why 150).
+// the watch was armed, has changed the key, though another instance took it (S4, why 150).
 func TestS4SeenSinceIsAChange(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		one, other := c.two()

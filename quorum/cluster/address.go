@@ -13,7 +13,7 @@ const addressEvery = 15 * clock.LookEvery
 
 // watchAddress closes the connection c when the master's address leads to another server,
 // because a name, a virtual IP or a service has moved while the connection to the
-// previous server stays up. That server keeps the seat as long as any redlockd uses it
+// previous server stays up. That server keeps the seat as long as any instance uses it
 // (M9), so without this the move would never end. An address that cannot be reached
 // changes nothing.
 func (mon *monitor) watchAddress(ctx context.Context, c *connection) {
@@ -36,7 +36,7 @@ func (mon *monitor) runIDAt(ctx context.Context) string {
 	mon.mu.Lock()
 	c := newConnection(mon.master)
 	mon.mu.Unlock()
-	c.name = "" // it serves no operations, so other redlockd need not wait for it (M5)
+	c.name = "" // it serves no operations, so other instances need not wait for it (M5)
 	defer context.AfterFunc(ctx, c.close)()
 	defer c.close()
 	if c.dial(0) != nil {

@@ -38,7 +38,7 @@ func (c *change) taken() {
 	c.announcing = false
 }
 
-// begin announces the change to the wanted list, or takes it over where another redlockd
+// begin announces the change to the wanted list, or takes it over where another instance
 // has announced it.
 func (c *change) begin(ctx context.Context) {
 	wanted := c.take()
@@ -104,7 +104,7 @@ func (c *change) announce(ctx context.Context, name string) error {
 		return err
 	}
 	// A write that reaches a master after the lock is over could contradict another
-	// redlockd's change.
+	// instance's change.
 	c.write(to, taken+ttl)
 	if !c.await(ctx, taken+ttl, func() bool { return c.recorded(to) }) {
 		return errNotAnnounced
@@ -143,7 +143,7 @@ func (c *change) lookedSince(since time.Duration) bool {
 
 // next returns the state that announces a list, with a number above those of all changes
 // to other lists that the marks record. It returns an error where a change of another
-// redlockd may be on a majority of the marks: that one goes first.
+// instance may be on a majority of the marks: that one goes first.
 func (c *change) next(name string, since time.Duration) (mark.Generation, error) {
 	state := c.known()
 	to := mark.Generation{Number: state.Number + 1, Phase: mark.Announced, Masters: name, Before: state.Masters}

@@ -19,7 +19,7 @@ func (c *Config) Drift(padded time.Duration) time.Duration {
 }
 
 // Hold returns how long masters keep a lock with this TTL. padding is the greatest
-// padding of all redlockd that use the masters (V3).
+// padding of all instances that use the masters (V3).
 func (c *Config) Hold(ttl, padding time.Duration) time.Duration {
 	return ttl + padding + c.Drift(ttl+padding)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// bootstrapTries is how often Bootstrap tries to write one mark that other redlockd
+// bootstrapTries is how often Bootstrap tries to write one mark that other instances
 // change meanwhile.
 const bootstrapTries = 10
 

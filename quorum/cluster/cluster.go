@@ -53,7 +53,7 @@ type Cluster struct {
 }
 
 // Locker takes a lock for redlockd itself, under which it announces a change of the list
-// of masters (M8). held reports whether another redlockd has the lock; otherwise err is
+// of masters (M8). held reports whether another instance has the lock; otherwise err is
 // why it could not be taken. If held is false and err is nil, release must be called
 // once. It may block.
 type Locker func(key, token string, ttl time.Duration) (release func(), held bool, err error)

@@ -34,7 +34,7 @@ type Config struct {
 	// those locks are over (M4). Default true; false is for tests.
 	RestartQuarantine bool
 	// Handover is how long a changed list of masters is announced before the previous
-	// list becomes void: the time to reload every redlockd (M8). Stay to 24h, default 1m.
+	// list becomes void: the time to reload every instance (M8). Stay to 24h, default 1m.
 	Handover time.Duration
 	// Masters are the independent servers, 1 to 15 of them; an odd number is better
 	// (V12).

@@ -1,5 +1,5 @@
 // Package cluster manages the masters: what each of them may be asked, and what all
-// redlockd agree on about them. It knows tasks (package outbox), but not the operations
+// instances agree on about them. It knows tasks (package outbox), but not the operations
 // that they are part of. The rules that comments cite (M4, M8) are defined in
 // docs/design.md.
 //
@@ -24,7 +24,7 @@
 // steps.go tells a step of a master's clock from a pause of this redlockd. warmup.go
 // makes a redlockd that has no baseline for a clock wait for others that have one.
 //
-// What several redlockd must agree on stands in the marks: grant_limit.go finds the
+// What several instances must agree on stands in the marks: grant_limit.go finds the
 // longest hold that all marks have recorded, recorded.go the states of the list of masters
 // that they record, outlived.go which of these lead to no other. change.go takes a change of
 // the list from phase to phase, phases.go says which phase may be written; announce.go begins

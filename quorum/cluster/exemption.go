@@ -7,7 +7,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// consentWait is the longest time that another redlockd needs to record a beat that it
+// consentWait is the longest time that another instance needs to record a beat that it
 // has seen, in another mark or in that of the master itself.
 func (mon *monitor) consentWait() time.Duration {
 	return 2*clock.LookEvery + 4*mon.db.agreed.Greatest().Timeout + 10*clock.LookPause

@@ -17,7 +17,7 @@ import (
 // recorded in all marks. So a hold above the floor is granted only if database 0's mark
 // says that all marks recorded it at one time (GrantLimit), and a new mark takes over the
 // greatest hold of the others before it counts. The floor is in the marks too, since a
-// mark that no redlockd with a greater max_ttl ever reached can tell nothing of its locks.
+// mark that no instance with a greater max_ttl ever reached can tell nothing of its locks.
 
 // granted is what the marks tell of the locks that may be held.
 type granted struct {
@@ -63,7 +63,7 @@ func (d *Database) holdSince(of *Link, since time.Duration) granted {
 }
 
 // holdOfMaxTTL returns at least the hold of the greatest max_ttl with the greatest padding,
-// which may be another redlockd's: no lock is held for longer. The drift of that padding is a
+// which may be another instance's: no lock is held for longer. The drift of that padding is a
 // tenth at most (Config.ClockDrift), but for the rounding.
 func (d *Database) holdOfMaxTTL() time.Duration {
 	most := d.agreed.Greatest()

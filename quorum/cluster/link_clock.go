@@ -27,7 +27,7 @@ func (l *Link) sawClock(micros int64, sent, received time.Duration) bool {
 }
 
 // exact returns the longest round trip by which a step of the clock shows that the padding of
-// a living lock does not cover. Another redlockd with a shorter timeout may have granted it.
+// a living lock does not cover. Another instance with a shorter timeout may have granted it.
 func (l *Link) exact() time.Duration {
 	return min(l.cfg.Timeout, l.db.agreed.LeastPadding()/2)
 }

@@ -18,7 +18,7 @@ import (
 const (
 	minBackoff = 20 * time.Millisecond
 	maxBackoff = 500 * time.Millisecond
-	// markTries is how often a mark is written again in one look while other redlockd
+	// markTries is how often a mark is written again in one look while other instances
 	// write it too.
 	markTries = 8
 )

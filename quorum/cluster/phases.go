@@ -15,7 +15,7 @@ import (
 // seconds say that it is, or every majority of the previous list includes a master whose
 // mark has been closed for the whole hold. What was seen earlier is no evidence: a majority
 // may have lost their marks since, and the previous list may be in force again. Another
-// redlockd may have closed such a mark anew, hence its id.
+// instance may have closed such a mark anew, hence its id.
 func (c *change) mayEnd(final mark.Generation) bool {
 	if c.recordedBy(final, func(r recorded) bool { return r.speaks && r.inView }) {
 		return true

@@ -71,7 +71,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 			break
 		}
 		if try == markTries {
-			return nil // other redlockd write it all the time; the next look will do
+			return nil // other instances write it all the time; the next look will do
 		}
 		if s, err = mon.look(c); err != nil {
 			return err

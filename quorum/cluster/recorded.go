@@ -56,7 +56,7 @@ func (c *change) recordedStates() []mark.Generation {
 // recorded reports whether enough marks record a state or a later phase: a majority of the old
 // list's, or, when it is final, of the new list's, without those of servers that lack their
 // seats. inForce is the same for real marks only: a mark that is pending under our list may be
-// pending under another redlockd's list a moment later.
+// pending under another instance's list a moment later.
 func (c *change) recorded(g mark.Generation) bool {
 	return c.recordedBy(g, func(r recorded) bool { return r.speaks })
 }
@@ -109,7 +109,7 @@ func (c *change) displaced(list, by string) bool {
 }
 
 // overtaken reports whether the final state g of another list is in force where ours is
-// not: all marks were lost, and other redlockd have begun with that list; or they have
+// not: all marks were lost, and other instances have begun with that list; or they have
 // made the change on masters that this one does not reach, and no mark is newer.
 func (c *change) overtaken(ours, g mark.Generation) bool {
 	switch {
@@ -129,7 +129,7 @@ func (c *change) overtaken(ours, g mark.Generation) bool {
 // which is the new one of g, was begun anew. All masters of our list now have real marks
 // of it, some from the new beginning, and every majority of the old list includes one of
 // them. All must be in view, since one that is down may have lost its mark and got one of
-// the old list from another redlockd. A later phase of the change that our list is in
+// the old list from another instance. A later phase of the change that our list is in
 // anyway is left to step, which waits for it as long as it must.
 func (c *change) interrupted(g, ours mark.Generation) bool {
 	both, anew := 0, false

@@ -163,7 +163,7 @@ func (c *change) replaced(masters []Master, g mark.Generation, leaving []*Link) 
 	}
 	c.leaving = append(c.leaving, leaving...)
 	if !c.state.Less(g) && c.state.Masters != g.Masters {
-		// Other redlockd have begun anew with this list: what was known of our old list
+		// Other instances have begun anew with this list: what was known of our old list
 		// is void.
 		c.state, c.to, c.since = g, g, c.all.now()
 	}

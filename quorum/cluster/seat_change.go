@@ -46,7 +46,7 @@ func (mon *monitor) changeSeat(own mark.Seat, server string, reading int64) {
 }
 
 // replaced follows a new mark of this server that replaced the one that was seen. If the
-// old mark had the seat, no redlockd can use it any more, so the new mark gets the seat
+// old mark had the seat, no instance can use it any more, so the new mark gets the seat
 // at once.
 func (mon *monitor) replaced(s mark.Observation, m mark.Memory, written *mark.Mark) {
 	if mon.db.number != 0 {
@@ -157,7 +157,7 @@ func (c *change) told(name, except string) bool {
 }
 
 // lists returns the lists under which votes count: the one in force here, and until a change
-// is final the other one, by which another redlockd may vote or a mark may speak (recorded).
+// is final the other one, by which another instance may vote or a mark may speak (recorded).
 func (c *change) lists(state mark.Generation) []string {
 	out := []string{state.Masters}
 	if state.Phase != mark.Final && state.Before != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// meet looks for other redlockd, once the clock was looked at again: they may have seen a
+// meet looks for other instances, once the clock was looked at again: they may have seen a
 // step that our baseline does not show. It notes since when they are waited for.
 func (mon *monitor) meet(c *connection, s mark.Observation) error {
 	if !mon.clock.Asks() {
@@ -28,10 +28,10 @@ func (mon *monitor) meet(c *connection, s mark.Observation) error {
 }
 
 // manyClients is how many connections a master may have before they are not listed, which
-// would keep it busy: with more, one of them is taken for another redlockd.
+// would keep it busy: with more, one of them is taken for another instance.
 const manyClients = 1000
 
-// hasOthers reports whether another redlockd is connected to the master. Without the
+// hasOthers reports whether another instance is connected to the master. Without the
 // right to list connections or to name them, any other connection may be one.
 func (mon *monitor) hasOthers(c *connection, s mark.Observation) (bool, error) {
 	if s.Server.Clients > manyClients {
@@ -57,7 +57,7 @@ func (mon *monitor) hasOthers(c *connection, s mark.Observation) (bool, error) {
 	return others || strangers && !named, nil
 }
 
-// warmingUp returns how much longer other redlockd may take to record a step in the mark
+// warmingUp returns how much longer other instances may take to record a step in the mark
 // that s shows; 0 if they must have done so before s. Redlockd that do not use this
 // database record it in database 0's mark.
 func (mon *monitor) warmingUp(s mark.Observation) time.Duration {

@@ -8,7 +8,7 @@
 // what a test can set on one server. trails.go remembers what its keys held: for older disks, and
 // for a judge who asks whether an answer was true.
 //
-// A [Wire] (network.go) is the way from one redlockd to one server: its Dial goes into
+// A [Wire] (network.go) is the way from one instance to one server: its Dial goes into
 // cluster.Master. Each direction has a delay and can be stalled; pipe.go is one connection.
 //
 // What redlockd does not use is not there; that real servers behave alike, integration/ checks.

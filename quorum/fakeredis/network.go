@@ -19,7 +19,7 @@ type World struct {
 // NewWorld returns a world without servers, which begins now.
 func NewWorld() *World { return &World{began: time.Now()} }
 
-// Now returns the time since the world began, which no redlockd or server uses as its
+// Now returns the time since the world began, which no instance or server uses as its
 // clock.
 func (w *World) Now() time.Duration { return time.Since(w.began) }
 
@@ -29,7 +29,7 @@ type Direction struct {
 	Stalled       int // the number of faults that stall it
 }
 
-// Wire is the network between one redlockd, in one of its lives, and one server.
+// Wire is the network between one instance, in one of its lives, and one server.
 type Wire struct {
 	*World
 	server *Server

@@ -114,7 +114,7 @@ func (c *Agreement) Take(name string, seen Seat, server string, reading int64) b
 	return true
 }
 
-// Begin gives a seat to a server in a new cluster (M6). No redlockd remembers a later server of
+// Begin gives a seat to a server in a new cluster (M6). No instance remembers a later server of
 // before.
 func (c *Agreement) Begin(name, server string, reading int64) {
 	c.mu.Lock()
@@ -177,9 +177,9 @@ func (c *Agreement) use(s Settings) {
 	}
 }
 
-// Settings are what several redlockd must agree on even if their configuration files
+// Settings are what several instances must agree on even if their configuration files
 // differ, as during a rolling restart. The marks record the greatest of each, and every
-// redlockd waits and holds locks by these.
+// instance waits and holds locks by these.
 type Settings struct {
 	// Hold is the hold of max_ttl.
 	Hold time.Duration
@@ -190,7 +190,7 @@ type Settings struct {
 
 // Padding is what the hold of each new lock has beyond its TTL, apart from drift: one timeout
 // from the attempt's first byte to the reply's last, and one for a clock step that no
-// redlockd can see (V2, V3). Earlier attempts, such as those that were split, need none:
+// instance can see (V2, V3). Earlier attempts, such as those that were split, need none:
 // each attempt has a hold of its own.
 func (s Settings) Padding() time.Duration { return 2 * s.Timeout }
 

@@ -47,9 +47,9 @@ type Exemption uint8
 const (
 	// NotExempt: it lost something, or this cannot be ruled out.
 	NotExempt Exemption = iota
-	// ExemptAsked: another redlockd may still report a later beat.
+	// ExemptAsked: another instance may still report a later beat.
 	ExemptAsked
-	// IsExempt: no redlockd knows of a later beat.
+	// IsExempt: no instance knows of a later beat.
 	IsExempt
 	// ExemptAlone is IsExempt, but too few of the masters that were looked at have lost
 	// nothing themselves. It votes, but cannot tell alone what was granted

@@ -12,11 +12,11 @@ import (
 // They differ after a redlockd with a longer timeout has joined, until the earlier locks are
 // over: a step that is not seen must be no greater than what such a lock has. A redlockd that
 // starts meanwhile cannot know of those locks, so the least padding stands in the marks
-// as well. Any redlockd raises it once it has itself seen the greatest padding on a
+// as well. Any instance raises it once it has itself seen the greatest padding on a
 // quorum for long enough. If it is raised late, or never, a master with long round trips
 // does not vote.
 
-// A least padding counts by what the marks in view say, never by one redlockd's memory, nor
+// A least padding counts by what the marks in view say, never by one instance's memory, nor
 // by one mark: masters may have lost theirs and begun anew with a redlockd that knew of no
 // longer timeout. Each majority of marks includes one with the least padding of every lock.
 

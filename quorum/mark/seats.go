@@ -34,7 +34,7 @@ func firstEpoch(known int64, number int, reading int64) int64 {
 }
 
 // Epochs begin at the time in tenths of a millisecond, rounded down to a tick (in milliseconds),
-// so that several redlockd begin a seat at one epoch. perList is added for each change of the
+// so that several instances begin a seat at one epoch. perList is added for each change of the
 // list. Lua prints 14 digits of a number, so times after lastTick, in 2255, count as that.
 const (
 	tick     = 10_000

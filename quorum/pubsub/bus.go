@@ -61,7 +61,7 @@ func New(cfg Config) *Bus {
 	return b
 }
 
-// Deliver sets what is called for each message of another redlockd, from several
+// Deliver sets what is called for each message of another instance, from several
 // goroutines. It must not block.
 func (b *Bus) Deliver(f func(Message)) { b.deliver.Store(&f) }
 

@@ -1,6 +1,6 @@
-// Package pubsub carries messages between all redlockd that use the same masters: the news
+// Package pubsub carries messages between all instances that use the same masters: the news
 // of a release (S7), never a vote. A [Bus] (bus.go) publishes each message on all masters,
-// and delivers the first copy of what another redlockd has published there.
+// and delivers the first copy of what another instance has published there.
 //
 // It has one connection to each master (peer.go), dialled anew when it ends (connection.go).
 // outgoing.go gathers what is published in quick succession, and bounds it. subscribe.go asks

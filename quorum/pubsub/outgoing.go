@@ -49,7 +49,7 @@ func (o *outgoing) may(now, every time.Duration) (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// Publish sends a message to every other redlockd that subscribes to its channel. Nobody
+// Publish sends a message to every other instance that subscribes to its channel. Nobody
 // waits for it, and it is dropped where too much waits already.
 func (b *Bus) Publish(kind byte, channel string, parts ...string) {
 	m := Message{Kind: kind, Channel: channel, Parts: parts}

@@ -40,23 +40,24 @@ func (v *ballotBox) wentOut(i int) bool { return v.sent>>i&1 != 0 }
 
 // mayAct reports whether some master may still carry the operation out.
 func (v *ballotBox) mayAct() bool {
-	for i := range v.ballots {
-		if b := &v.ballots[i]; b.Vote == vote.Awaited || b.MayAct {
-			return true
-		}
-	}
-	return false
+	return v.count(func(b *vote.Ballot) bool { return b.Vote == vote.Awaited || b.MayAct }) > 0
 }
 
-// answered returns how many masters have answered.
-func (v *ballotBox) answered() int {
-	n := 0
+// count returns how many ballots satisfy which.
+func (v *ballotBox) count(which func(*vote.Ballot) bool) (n int) {
 	for i := range v.ballots {
-		if b := v.ballots[i].Vote; b != vote.Awaited && b != vote.Unasked && b != vote.Silent {
+		if which(&v.ballots[i]) {
 			n++
 		}
 	}
 	return n
+}
+
+// answered returns how many masters have answered.
+func (v *ballotBox) answered() int {
+	return v.count(func(b *vote.Ballot) bool {
+		return b.Vote != vote.Awaited && b.Vote != vote.Unasked && b.Vote != vote.Silent
+	})
 }
 
 // tooFew reports whether so few masters have answered, and nothing else is known, that no verdict
@@ -163,13 +164,8 @@ func (v *ballotBox) mayLive(t *vote.Tally) bool {
 }
 
 // over returns how many of the copies that were prolonged belonged to a lock that was over.
-func (v *ballotBox) over() (n int) {
-	for i := range v.ballots {
-		if b := &v.ballots[i]; b.Over && (b.Vote == vote.Prolonged || b.Vote == vote.Longer) {
-			n++
-		}
-	}
-	return n
+func (v *ballotBox) over() int {
+	return v.count(func(b *vote.Ballot) bool { return b.Over && (b.Vote == vote.Prolonged || b.Vote == vote.Longer) })
 }
 
 // locksOf returns the locks of the copies that have a token, one for each copy, put together as
@@ -185,11 +181,8 @@ func (v *ballotBox) locksOf(token string) string {
 }
 
 // prolonged returns how many copies of a lock were prolonged.
-func (v *ballotBox) prolonged(lock tail.ID) (n int) {
-	for i := range v.ballots {
-		if b := &v.ballots[i]; (b.Vote == vote.Prolonged || b.Vote == vote.Longer) && b.Tail.Lock == lock {
-			n++
-		}
-	}
-	return n
+func (v *ballotBox) prolonged(lock tail.ID) int {
+	return v.count(func(b *vote.Ballot) bool {
+		return (b.Vote == vote.Prolonged || b.Vote == vote.Longer) && b.Tail.Lock == lock
+	})
 }

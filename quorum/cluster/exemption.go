@@ -49,8 +49,6 @@ func (mon *monitor) exemption(c *connection, s mark.Observation) mark.Exemption 
 // remembering, only those that have lost nothing count.
 func (mon *monitor) othersAsked(until time.Duration, remembering bool) bool {
 	return mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
-		other.mu.Lock()
-		defer other.mu.Unlock()
 		st := &other.view.Standing
 		return st.Last >= until-clock.LookEvery && (st.Remembers || !remembering)
 	})

@@ -37,16 +37,14 @@ type granted struct {
 func (d *Database) holdSince(of *Link, since time.Duration) granted {
 	var g granted
 	known := 0
-	for _, l := range d.List().Links {
-		l.mu.Lock()
+	d.List().each(func(l *Link) {
 		if l.view.Under != nil {
 			g.greatest = max(g.greatest, l.view.Under.Greatest)
 		}
 		if l != of && l.remembers(since) {
 			known++
 		}
-		l.mu.Unlock()
-	}
+	})
 	g.byQuorum = known >= d.List().Quorum
 	g.remembered = g.byQuorum
 	least := time.Duration(0)
@@ -80,13 +78,11 @@ func (d *Database) over(hold time.Duration) time.Duration {
 // greatest that may have been granted unrecorded there, and whether there are any such
 // masters. Database 0's marks record the holds of all databases.
 func (d *Database) survivors(of *Link, since time.Duration) (greatest, floor time.Duration, any bool) {
-	for _, l := range d.first().List().Links {
-		l.mu.Lock()
+	d.first().List().each(func(l *Link) {
 		if (of == nil || l.Name != of.Name) && l.remembers(since) && l.view.Under.GrantLimit > 0 {
 			greatest, floor, any = max(greatest, l.view.Under.Greatest), max(floor, l.view.Under.Floor), true
 		}
-		l.mu.Unlock()
-	}
+	})
 	return greatest, floor, any
 }
 
@@ -99,13 +95,11 @@ func (d *Database) newFloor() time.Duration {
 // that a real mark of database 0 records.
 func (d *Database) Floor() time.Duration {
 	least := time.Duration(math.MaxInt64)
-	for _, l := range d.first().List().Links {
-		l.mu.Lock()
+	d.first().List().each(func(l *Link) {
 		if l.view.Real() {
 			least = min(least, l.view.Under.Floor)
 		}
-		l.mu.Unlock()
-	}
+	})
 	if least == math.MaxInt64 {
 		return d.newFloor()
 	}
@@ -152,8 +146,7 @@ func (d *Database) grantLimit(of *Link) (limit, floor time.Duration, mayTakeOver
 	since, known := d.now()-2*clock.LookEvery, 0
 	list := d.List()
 	var limits []time.Duration
-	for _, l := range list.Links {
-		l.mu.Lock()
+	list.each(func(l *Link) {
 		if l.remembers(since) {
 			limits = append(limits, l.view.Under.GrantLimit)
 			if l != of {
@@ -161,8 +154,7 @@ func (d *Database) grantLimit(of *Link) (limit, floor time.Duration, mayTakeOver
 				known++
 			}
 		}
-		l.mu.Unlock()
-	}
+	})
 	slices.Sort(limits)
 	if len(limits) >= list.Quorum {
 		limit = limits[len(limits)-list.Quorum]

@@ -174,16 +174,22 @@ func (m *List) voters() []string {
 	return out
 }
 
-// count returns how many links satisfy which, called with the link's mutex held.
-func (m *List) count(which func(*Link) bool) int {
-	n := 0
+// each calls do for each link, with the link's mutex held.
+func (m *List) each(do func(*Link)) {
 	for _, l := range m.Links {
 		l.mu.Lock()
+		do(l)
+		l.mu.Unlock()
+	}
+}
+
+// count returns how many links satisfy which, called with the link's mutex held.
+func (m *List) count(which func(*Link) bool) (n int) {
+	m.each(func(l *Link) {
 		if which(l) {
 			n++
 		}
-		l.mu.Unlock()
-	}
+	})
 	return n
 }
 

@@ -88,11 +88,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	mon.clock.Judged(warmingUp == 0, cause == masterStep && written)
 	settled := written || j.Open && j.Write == nil // there is nothing to write
 	mon.view.Memory.Unfit, mon.judged = j.Unfit || m.Unfit && !settled, servedBy(s)
-	mk := s.Mark
-	if mon.zero != nil {
-		mk = s.Zero
-	}
-	mon.view.Stand(s, mk, j, m.Doubt)
+	mon.view.Stand(s, mon.first(s), j, m.Doubt)
 	if s.Mark != nil && s.Mark.Name == mon.Name {
 		mon.view.SawList(s.Mark, s.Sent, mon.now())
 		mon.db.List().Saw(mon.view.Recorded.Generation)

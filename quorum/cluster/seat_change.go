@@ -83,8 +83,6 @@ func (mon *monitor) quiet(own mark.Seat, unchanged time.Duration) bool {
 	}
 	now := mon.now()
 	return unchanged >= wait && mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
-		other.mu.Lock()
-		defer other.mu.Unlock()
 		s := &other.view.Standing
 		return s.First != 0 && now-s.First >= wait && now-s.Last <= 2*clock.LookEvery
 	})
@@ -95,15 +93,14 @@ func (mon *monitor) quiet(own mark.Seat, unchanged time.Duration) bool {
 func (mon *monitor) inView() bool {
 	now := mon.now()
 	return mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
-		other.mu.Lock()
-		defer other.mu.Unlock()
 		return other.view.Standing.Last != 0 && now-other.view.Standing.Last <= 2*clock.LookEvery
 	})
 }
 
 // heldByMarks reports whether so many of the other masters satisfy which that every
 // majority with this one includes one of them, for each list of masters that counts. Those
-// that join count too, since a change may need this master's mark.
+// that join count too, since a change may need this master's mark. which is called with the
+// link's mutex held.
 func (c *change) heldByMarks(name string, which func(*Link) bool) bool {
 	state, links := c.known(), c.links()
 	for _, list := range c.lists(state) {
@@ -113,9 +110,14 @@ func (c *change) heldByMarks(name string, which func(*Link) bool) bool {
 			others--
 		}
 		for _, l := range links {
-			if l.hash != name && slices.Contains(on, l.hash) && which(l) {
+			if l.hash == name || !slices.Contains(on, l.hash) {
+				continue
+			}
+			l.mu.Lock()
+			if which(l) {
 				n++
 			}
+			l.mu.Unlock()
 		}
 		if n < min(others, len(on)-vote.Majority(len(on))+1) {
 			return false
@@ -192,12 +194,17 @@ func (mon *monitor) seats() mark.Seats {
 	})
 }
 
+// first returns the observed mark of database 0.
+func (mon *monitor) first(s mark.Observation) *mark.Mark {
+	if mon.zero == nil {
+		return s.Mark
+	}
+	return s.Zero
+}
+
 // hasSeat reports whether the observed marks belong to the server that has the seat.
 func (mon *monitor) hasSeat(own mark.Seat, s mark.Observation) bool {
-	first := s.Zero
-	if mon.zero == nil {
-		first = s.Mark
-	}
+	first := mon.first(s)
 	return s.Mark != nil && first != nil && own.Server == first.ID
 }
 

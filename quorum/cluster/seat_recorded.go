@@ -16,8 +16,6 @@ func (mon *monitor) othersRecord(own mark.Seat) bool {
 		return true
 	}
 	recorded := mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
-		other.mu.Lock()
-		defer other.mu.Unlock()
 		st := &other.view.Standing
 		return st.Seats[mon.hash].Same(own) && mon.now()-st.Last <= 2*clock.LookEvery
 	})

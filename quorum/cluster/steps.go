@@ -32,8 +32,7 @@ func (d *Database) causeOf(l *Link) stepCause {
 		return noStep
 	}
 	together, steady, unseen, waiting := 0, 0, 0, false
-	for _, other := range d.List().Links {
-		other.mu.Lock()
+	d.List().each(func(other *Link) {
 		stepped, jumped := other.clock.Stepped()
 		switch {
 		case stepped != 0:
@@ -48,8 +47,7 @@ func (d *Database) causeOf(l *Link) stepCause {
 		default:
 			steady++
 		}
-		other.mu.Unlock()
-	}
+	})
 	switch {
 	case waiting:
 		return unclearStep

@@ -70,11 +70,7 @@ func (mon *monitor) warmingUp(s mark.Observation) time.Duration {
 // waited for, which may have seen a step, it has a doubt recorded as soon as it can be: they
 // may be gone by then (M5).
 func (mon *monitor) couldNotWrite(s mark.Observation) {
-	m := s.Mark
-	if mon.zero != nil {
-		m = s.Zero
-	}
-	if mon.clock.Unwritable() && m != nil {
+	if m := mon.first(s); mon.clock.Unwritable() && m != nil {
 		doubt(mon.Link, m.Greatest)
 	}
 }

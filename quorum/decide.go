@@ -44,14 +44,12 @@ func (c *call) decide(read *attempt, v Verdict) {
 		c.finish(c.tried.outcome)
 		return
 	}
-	if !op.doesNothing() {
-		c.passOn()
-	}
 	if op.doesNothing() {
 		o.Done = Read
 		c.finish(o)
 		return
 	}
+	c.passOn()
 	if o.State.Lapsed && op.Kind == Release {
 		// There is no lock, whatever becomes of its copies (V15).
 		c.attempt(&op, func(*attempt, Verdict) {

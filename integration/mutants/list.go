@@ -224,7 +224,7 @@ var mutants = []mutant{
 	{"S1", "a command is told what was read before its client's last one acts", []change{{"quorum/sharing.go",
 		"acts = acts || s.op.actsOn(&outcome)", "acts = s.op.actsOn(&outcome)"}}, votes},
 	{"S1", "a command that acts tells others what it has read before", []change{{"quorum/decide.go",
-		"if !op.doesNothing() {\n		c.passOn()", "if false {\n		c.passOn()"}}, votes},
+		"	c.passOn()\n	if o.State", "	if o.State"}}, votes},
 	{"S1", "what sleeps on several keys is overtaken", []change{{"quorum/split.go",
 		"if c.op.Kind == DecideAll {\n", "if c.op.Kind == DecideAll {\n		c.db.keys.leave(c)\n"}}, votes},
 	{"S1", "a call on several keys overtakes what sleeps", []change{{"quorum/asleep.go",

@@ -28,8 +28,9 @@ const (
 // through poke.
 type monitor struct {
 	*Link
-	rights rights
 	judged served
+	// lacking are the rights that the master does not give redlockd, as logged last.
+	lacking string
 }
 
 // run works until the link's ctx is over.
@@ -89,7 +90,7 @@ func (mon *monitor) attend(ctx context.Context, c *connection, earlier []*connec
 			return earlier, err
 		}
 		if !rightsChecked {
-			if err := mon.rights.warn(c, mon.asks, mon.log); err != nil {
+			if err := mon.warnOfRights(c); err != nil {
 				return earlier, err
 			}
 		}

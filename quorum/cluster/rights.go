@@ -3,7 +3,6 @@ package cluster
 import (
 	"strings"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/redis/rueidis"
 
 	"github.com/redlockd/redlockd/quorum/mark"
@@ -58,16 +57,13 @@ func deniedKey(err error) bool {
 	return err != nil && strings.HasPrefix(err.Error(), "NOPERM") && strings.Contains(err.Error(), "key")
 }
 
-// rights are those that a master does not give redlockd, as logged last.
-type rights struct{ lacking string }
-
-// warn warns about rights that redlockd lacks on the master, once for each set of them;
+// warnOfRights warns about rights that redlockd lacks on the master, once for each set of them;
 // without the warning, many would show only in locks that fail. docs/acl.md says what
-// each is for. Only the monitor calls it, on a new connection, with its asks.
-func (r *rights) warn(c *connection, asks func(*connection, ...rueidis.Completed) []rueidis.RedisResult, log hclog.Logger) error {
+// each is for.
+func (mon *monitor) warnOfRights(c *connection) error {
 	names, commands := probes(c)
 	var lacking []string
-	for i, answer := range asks(c, commands...) {
+	for i, answer := range mon.asks(c, commands...) {
 		err := answer.Error()
 		if broken(err) {
 			return err
@@ -80,9 +76,9 @@ func (r *rights) warn(c *connection, asks func(*connection, ...rueidis.Completed
 			lacking = append(lacking, names[i])
 		}
 	}
-	was := r.lacking
-	if r.lacking = strings.Join(lacking, ", "); r.lacking != "" && r.lacking != was {
-		log.Warn("redlockd lacks rights on a master", "lacks", r.lacking)
+	was := mon.lacking
+	if mon.lacking = strings.Join(lacking, ", "); mon.lacking != "" && mon.lacking != was {
+		mon.log.Warn("redlockd lacks rights on a master", "lacks", mon.lacking)
 	}
 	return nil
 }

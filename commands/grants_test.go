@@ -118,7 +118,7 @@ func TestV6ToldOfItsOwnToken(t *testing.T) {
 	}
 }
 
-// TestV6ToldUnderWatch checks that the same holds in a transaction under WATCH (V6, why 26).
+// TestV6ToldUnderWatch checks that the same holds in a transaction under WATCH (V6, why 30).
 func TestV6ToldUnderWatch(t *testing.T) {
 	in, _ := fakeWith(rejecting(), nil, nil)
 	mine := found("t", 1500*time.Millisecond)

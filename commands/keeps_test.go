@@ -8,7 +8,7 @@ import (
 )
 
 // TestV13SaysWhatKeepsTheTTL checks that commands which read first say whether they keep the TTL:
-// one that asks for just what was found may shorten what is longer (V13, why 51).
+// one that asks for just what was found may shorten what is longer (V13, why 62).
 func TestV13SaysWhatKeepsTheTTL(t *testing.T) {
 	const keeping = `return redis.call('set', KEYS[1], ARGV[1], 'keepttl')`
 	const asking = `return redis.call('psetex', KEYS[1], 1500, ARGV[1])`

@@ -77,7 +77,7 @@ func TestBallotBoxOfMany(t *testing.T) {
 }
 
 // TestV4HolderMeetsCopiesOfBefore checks that the holder is not told that another client has
-// the lock (V4, V8, P4, trace 19): a, which is asked first, missed the release of the lock
+// the lock (V4, V8, P4, trace 23): a, which is asked first, missed the release of the lock
 // before, and b restarts with the data of then, so it is in quarantine.
 func TestV4HolderMeetsCopiesOfBefore(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {

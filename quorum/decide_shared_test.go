@@ -15,7 +15,7 @@ func takeUnlessHeld(token string) Op {
 
 // TestV7ReadFirstPollers checks that pollers by commands that read first share what they read,
 // as long as they do nothing, so that neither they nor the holder's release wait too long (V7,
-// why 31).
+// why 38).
 func TestV7ReadFirstPollers(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.tell(do(c.q, acquire("k", "t", time.Minute)))

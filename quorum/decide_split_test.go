@@ -15,7 +15,7 @@ func (c *testCluster) leftAlone() {
 
 // TestV5DecideReadsAgain checks that an operation that reads first does not give up because
 // another client's lost attempt has left a copy for a moment, while a master is down (V5, why
-// 20).
+// 24).
 func TestV5DecideReadsAgain(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.leftAlone()
@@ -65,7 +65,7 @@ func TestV5DecideGivesUp(t *testing.T) {
 
 // TestV10DifferentTokensAreNoAbsence checks that nobody is told, or acts as if, that there is
 // no lock where each master has another token: some client stores one over another at this
-// moment (V10, why 46).
+// moment (V10, why 56).
 func TestV10DifferentTokensAreNoAbsence(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		differ := func() {

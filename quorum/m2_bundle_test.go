@@ -206,7 +206,7 @@ func TestM2BundleWhileBusy(t *testing.T) {
 }
 
 // TestV6FrozenMasterCarriesOutABundleLate checks that a bundle that a frozen master
-// carries out late leaves no lock behind (V6, why 23).
+// carries out late leaves no lock behind (V6, why 27).
 func TestV6FrozenMasterCarriesOutABundleLate(t *testing.T) {
 	for _, frozen := range []time.Duration{500 * time.Millisecond, 5 * time.Second} {
 		inBubbleOf(t, 3, "7.2.4", func(*cluster.Config) {}, func(c *testCluster) {

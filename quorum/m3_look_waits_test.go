@@ -13,7 +13,7 @@ import (
 
 // TestM3LookWaitsForWhatABatchRead checks that a look which waits for the answer to a batch goes out
 // when that is taken over, and not before: it may raise the beat, and the mark that the batch has
-// read would count as one of an earlier time (M3, why 66). The clock stands still where the batch is
+// read would count as one of an earlier time (M3, why 79). The clock stands still where the batch is
 // taken over.
 func TestM3LookWaitsForWhatABatchRead(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {

@@ -214,7 +214,7 @@ func TestM3VoteUnderAnotherMark(t *testing.T) {
 }
 
 // TestM3OperationBesideALook checks that what is asked at the very moment of a look which
-// writes the mark is decided, where every master that is left is needed (why 66).
+// writes the mark is decided, where every master that is left is needed (why 79).
 func TestM3OperationBesideALook(t *testing.T) {
 	looks := 1000 // which goroutine comes first is chance
 	if raceEnabled {

@@ -71,7 +71,7 @@ func TestM4MemoryOfBeforeInAnotherDatabase(t *testing.T) {
 // TestM4MemoryOfBefore checks that a master that is put back to its memory of a moment before,
 // with its run_id (as from the snapshot of a virtual machine), is detected by a redlockd that
 // has just started: the other marks record later beats. They may be looked at after the
-// master's own (why 76).
+// master's own (why 89).
 func TestM4MemoryOfBefore(t *testing.T) {
 	for _, ago := range []time.Duration{5 * time.Second, 30 * time.Second} {
 		for _, later := range []time.Duration{0, 200 * time.Millisecond} {

@@ -34,7 +34,7 @@ func (c *testCluster) wantNoOther(q *Quorum, d time.Duration) {
 
 // TestM4UnfitUntilItIsWritten checks that a master that was a replica counts as one that may
 // have lost locks until its mark records that, also if the first write of the mark fails
-// (why 75).
+// (why 88).
 func TestM4UnfitUntilItIsWritten(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for _, f := range c.masters {
@@ -58,7 +58,7 @@ func TestM4UnfitUntilItIsWritten(t *testing.T) {
 
 // TestM9ReplicaIsToldToOthers checks that a redlockd that sees that a master has become a
 // replica, and so may have lost locks, records that in the other marks: it may have ended, or
-// be cut off, when the replica is a master again (why 122).
+// be cut off, when the replica is a master again (why 135).
 func TestM9ReplicaIsToldToOthers(t *testing.T) {
 	for _, first := range []string{"ends", "is cut off"} {
 		inBubble(t, 3, func(c *testCluster) {

@@ -21,7 +21,7 @@ func (c *testCluster) doubted() (n int) {
 // TestM5WitnessOfAnEarlierDoubt checks that who could tell that no clock had stepped when a
 // doubt was written takes back no later one, which came before it saw the first one gone:
 // meanwhile it saw the clocks step itself. A redlockd that has just started would give A's
-// lock to B (M5, why 85).
+// lock to B (M5, why 98).
 func TestM5WitnessOfAnEarlierDoubt(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		s := &stoppable{}
@@ -59,7 +59,7 @@ func TestM5WitnessOfAnEarlierDoubt(t *testing.T) {
 // TestM5StepSeenWhileAMarkIsWritten checks that who writes a mark again, because another
 // instance has written a doubt into it meanwhile, goes by what its newest look shows: the
 // clock has stepped. Otherwise it takes the doubt back. A has a b, and once it is gone, a
-// redlockd that has just started gives B a c (M5, why 85).
+// redlockd that has just started gives B a c (M5, why 98).
 func TestM5StepSeenWhileAMarkIsWritten(t *testing.T) {
 	for after := time.Duration(0); after < 90*time.Millisecond; after += 3 * time.Millisecond {
 		inBubble(t, 3, func(c *testCluster) {

@@ -184,7 +184,7 @@ func TestM5AbsentInDoubt(t *testing.T) {
 
 // TestM5LeastLeftInDoubt checks that what little time a copy has left says nothing in that
 // time either: the masters' clocks went ahead, and the holder may still count on its lock
-// (M5, V15, P4, why 55).
+// (M5, V15, P4, why 66).
 func TestM5LeastLeftInDoubt(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)

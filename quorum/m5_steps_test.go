@@ -24,7 +24,7 @@ func (c *testCluster) takeBarely(op Op) {
 }
 
 // TestM5StepOfOneMaster checks that a step that ends a lock on one master, in either
-// direction and of any size, lets no other client take the lock (M5, why 78).
+// direction and of any size, lets no other client take the lock (M5, why 91).
 func TestM5StepOfOneMaster(t *testing.T) {
 	for _, step := range []time.Duration{5 * time.Minute, 2900 * time.Millisecond, 400 * time.Millisecond, -time.Minute} {
 		inBubble(t, 5, func(c *testCluster) {
@@ -105,7 +105,7 @@ func TestM5StepIsToldInTime(t *testing.T) {
 // reads and extends (M5). One that starts meanwhile cannot tell which it was, and
 // grants nothing either.
 func TestM5QuorumJumpsTogether(t *testing.T) {
-	for range 8 { // which mark is looked at first is chance (why 91)
+	for range 8 { // which mark is looked at first is chance (why 104)
 		inBubble(t, 3, quorumJumpsTogether)
 	}
 }
@@ -141,7 +141,7 @@ func quorumJumpsTogether(c *testCluster) {
 
 // TestM5SilenceOfMaxTTL checks that after a quorum jumped together a redlockd grants nothing
 // for as long as the longest lock of any instance may be held, but not for much longer,
-// although the marks have that rounded up; and that it stays so (M5, trace 91).
+// although the marks have that rounded up; and that it stays so (M5, trace 104).
 func TestM5SilenceOfMaxTTL(t *testing.T) {
 	for _, s := range []struct {
 		name            string
@@ -294,7 +294,7 @@ func TestM5QuorumStepsApart(t *testing.T) {
 }
 
 // TestM5StepInAPause checks that a single master that steps during our own pause is
-// noticed apart from it (M5), and that no other one seems to have stepped alone (why 92).
+// noticed apart from it (M5), and that no other one seems to have stepped alone (why 105).
 func TestM5StepInAPause(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 20*time.Second)), Won)

@@ -51,7 +51,7 @@ func (c *testCluster) votesAll() {
 
 // TestM5PauseThatBreaksConnections checks that a redlockd that was suspended, and has lost
 // its connections meanwhile, takes none of the masters, which it reaches one by one, for one
-// whose clock stepped: another one watched them all the time (M5, why 89).
+// whose clock stepped: another one watched them all the time (M5, why 102).
 func TestM5PauseThatBreaksConnections(t *testing.T) {
 	for range 4 { // in any order
 		inBubble(t, 3, func(c *testCluster) {
@@ -92,7 +92,7 @@ func (c *testCluster) overWays() []*way {
 
 // TestM5StepsSeenOneByOne checks that a redlockd that was cut off, sees that a's clock
 // stepped, and cannot tell whether those of the others did, has all of them doubted: one that
-// starts then would give A's lock, which b has lost too, to B (M5, why 90).
+// starts then would give A's lock, which b has lost too, to B (M5, why 103).
 func TestM5StepsSeenOneByOne(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		direct := c.cfg
@@ -134,7 +134,7 @@ func (c *testCluster) aOnTwo(ttl time.Duration) {
 
 // TestM5SilenceIsReckonedAnew checks that a redlockd that was suspended grants again once all
 // locks of before are over, and not after max_ttl, though no master was in view when it saw
-// its pause; so does one that starts then (M5, why 91).
+// its pause; so does one that starts then (M5, why 104).
 func TestM5SilenceIsReckonedAnew(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -9,7 +9,7 @@ import (
 
 // TestM5WrongAddress checks that a redlockd that reached other servers under the names of
 // masters for a while, whose clocks differ a little, takes no vote from the masters when its
-// addresses are right again: they have lost nothing (M4, M5, why 77).
+// addresses are right again: they have lost nothing (M4, M5, why 90).
 func TestM5WrongAddress(t *testing.T) {
 	const skew = 300 * time.Millisecond
 	for _, tt := range []struct {

@@ -11,7 +11,7 @@ import (
 
 // TestM6BootstrapBesideARunningRedlockd checks that -bootstrap succeeds at the first
 // try, whenever it runs, beside a running redlockd that raises the beats of the pending
-// marks meanwhile (M4, M6), or lets the last master vote by the marks of the others (why 94).
+// marks meanwhile (M4, M6), or lets the last master vote by the marks of the others (why 107).
 func TestM6BootstrapBesideARunningRedlockd(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for i := range 40 {
@@ -28,7 +28,7 @@ func TestM6BootstrapBesideARunningRedlockd(t *testing.T) {
 				t.Errorf("bootstrap at second %v: %v", 5+float64(i)*0.025, err)
 			}
 			if m := c.markOf(0); m.ID == before.ID && m.Beat < before.Beat {
-				t.Errorf("the beat goes back from %d to %d (M4, why 76)", before.Beat, m.Beat)
+				t.Errorf("the beat goes back from %d to %d (M4, why 89)", before.Beat, m.Beat)
 			}
 			time.Sleep(2 * time.Second)
 			c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)

@@ -90,7 +90,7 @@ func TestM8ReplacedUnderALock(t *testing.T) {
 }
 
 // TestM8MajoritiesOfTwoListsMeet checks that a redlockd with the old list and one with
-// the new list never both take a lock, here A on a b e and B on c d f (why 95).
+// the new list never both take a lock, here A on a b e and B on c d f (why 108).
 func TestM8MajoritiesOfTwoListsMeet(t *testing.T) {
 	inBubbleWith(t, 5, short, func(c *testCluster) {
 		other := c.redlockd()

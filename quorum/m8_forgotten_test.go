@@ -47,7 +47,7 @@ func TestM8BegunAnewWithTheNewList(t *testing.T) {
 
 // TestM8BegunAnewInAnotherDatabase checks that a new mark of database 3 records the state of
 // the list that database 0's mark does, and not a change that only this redlockd remembers
-// (M8, why 114). x joins a, and R1 knows that this is announced when both lose their marks.
+// (M8, why 127). x joins a, and R1 knows that this is announced when both lose their marks.
 // R2 begins database 0 anew with the new list, and then R1 database 3.
 func TestM8BegunAnewInAnotherDatabase(t *testing.T) {
 	inBubbleWith(t, 1, short, func(c *testCluster) {
@@ -82,7 +82,7 @@ func TestM8BegunAnewInAnotherDatabase(t *testing.T) {
 }
 
 // TestM8LostChangeInAnotherDatabase checks that a master votes in database 3, where its mark
-// records a change that database 0's marks have lost (M8, why 114). x joins a b c, all lose
+// records a change that database 0's marks have lost (M8, why 127). x joins a b c, all lose
 // their marks but that of database 3 on x, and begin anew with the new list.
 func TestM8LostChangeInAnotherDatabase(t *testing.T) {
 	for _, phase := range []string{"announced", "closed"} {
@@ -147,7 +147,7 @@ func TestM8AbandonedChangeIsForgotten(t *testing.T) {
 
 // TestM8CompletedBesideANewBeginning checks that a redlockd which completes a change, since another
 // one has begun all masters anew with the new list, stays connected to the master that leaves
-// until then (M8, why 115). Of a and b, only b records that x replaces it when a restarts empty.
+// until then (M8, why 128). Of a and b, only b records that x replaces it when a restarts empty.
 func TestM8CompletedBesideANewBeginning(t *testing.T) {
 	inBubbleWith(t, 2, short, func(c *testCluster) {
 		list := c.listed("b", c.join("x"))

@@ -9,7 +9,7 @@ import (
 )
 
 // TestM8ChangedOnAServerWithoutItsSeat checks that the mark of a server that has no seat
-// does not count for a change of the list (why 113). a moves to a2 for R1; R2 still uses the
+// does not count for a change of the list (why 126). a moves to a2 for R1; R2 still uses the
 // old a, so a2 does not vote. The network splits while R1 replaces c by x: a2 and b record
 // it, and A would have the old a and c by the old list, B b and x.
 func TestM8ChangedOnAServerWithoutItsSeat(t *testing.T) {
@@ -37,7 +37,7 @@ func TestM8ChangedOnAServerWithoutItsSeat(t *testing.T) {
 	})
 }
 
-// TestM8ChangedOnAServerThatLostItsSeat is the same by a real mark (why 113): a2 has the seat,
+// TestM8ChangedOnAServerThatLostItsSeat is the same by a real mark (why 126): a2 has the seat,
 // and R2, which still uses the old a, replaces c by x. A would have a2 and c by the old list,
 // B b and x.
 func TestM8ChangedOnAServerThatLostItsSeat(t *testing.T) {
@@ -73,7 +73,7 @@ func briefly(cfg *cluster.Config) { cfg.MaxTTL, cfg.Handover = 5*time.Second, 5*
 
 // TestM8LossWhileTheOneThatLeavesIsDown checks that a change that waits for a server of the
 // old list with its seat becomes final once an empty server is started in place of the master
-// that leaves (why 125).
+// that leaves (why 138).
 func TestM8LossWhileTheOneThatLeavesIsDown(t *testing.T) {
 	inBubbleWith(t, 3, briefly, func(c *testCluster) {
 		list := c.listed("c", c.join("x"))
@@ -93,7 +93,7 @@ func TestM8LossWhileTheOneThatLeavesIsDown(t *testing.T) {
 }
 
 // TestM8SeatChangesMeanwhile checks that a master that begins anew in the middle of a change
-// gets its seat, although the only other master of the new list has just joined (why 124):
+// gets its seat, although the only other master of the new list has just joined (why 137):
 // the change needs both marks of the old list.
 func TestM8SeatChangesMeanwhile(t *testing.T) {
 	for _, phase := range []string{"announced", "closed"} {

@@ -30,7 +30,7 @@ func (c *testCluster) begunAnew(bootstrap bool) {
 
 // TestM9SeatsOfBeforeTheMarksWereLost checks that a redlockd that was cut off while all
 // masters were lost, and others began them anew, takes no seat back for servers that are gone
-// (M9, M6, why 121).
+// (M9, M6, why 134).
 func TestM9SeatsOfBeforeTheMarksWereLost(t *testing.T) {
 	for i := range 10 { // which of two seats of one epoch is later depends on chance
 		bootstrap := i%2 == 0
@@ -58,7 +58,7 @@ func TestM9SeatsOfBeforeTheMarksWereLost(t *testing.T) {
 
 // TestM9ServerOfBeforeABootstrap checks that a server whose seat was recorded before all
 // other masters were lost does not vote by that seat in the cluster that was made anew with
-// another server under its name (M9, M6, why 121).
+// another server under its name (M9, M6, why 134).
 func TestM9ServerOfBeforeABootstrap(t *testing.T) {
 	inBubbleWith(t, 3, func(cfg *Config) { cfg.MaxTTL = 30 * time.Second }, func(c *testCluster) {
 		list := c.moved("a", c.server("run-new"))
@@ -143,7 +143,7 @@ func TestM9SeatOfMarksThatWereLost(t *testing.T) {
 // TestM9SeatOfAMasterThatLeftAndJoined checks that a master that joins the list again does
 // not get its seat by an epoch that its former server has had: a redlockd that was cut off
 // meanwhile still remembers that one, and would give the seat back to the former server,
-// which votes at once (M9, why 121).
+// which votes at once (M9, why 134).
 func TestM9SeatOfAMasterThatLeftAndJoined(t *testing.T) {
 	for i := range 8 {
 		replaced := i == 0 // else c is removed and added; whether B wins then depends on chance

@@ -121,7 +121,7 @@ func TestM9AnswersOfAServerWithoutItsSeat(t *testing.T) {
 }
 
 // TestM9SeatRecordedAtOneTime checks that a seat counts as recorded only if enough marks
-// that record it are in view at one time (why 123). R1 has a moved to a2, writes the seat into
+// that record it are in view at one time (why 136). R1 has a moved to a2, writes the seat into
 // b's mark, and loses sight of c, then of b. b restarts empty, and R2, which still uses the old a, begins
 // it anew. R1 reaches c and writes the seat there: A has the old a and b, B would get a2 and c.
 func TestM9SeatRecordedAtOneTime(t *testing.T) {

@@ -74,7 +74,7 @@ func TestM2Batches(t *testing.T) {
 
 // TestM3LostMemoryIsSeenBeforeTheVote checks that a lock on a bare majority is not
 // granted again when one of its masters is flushed, replaced or restarted between any
-// two operations (M3, why 59).
+// two operations (M3, why 72).
 func TestM3LostMemoryIsSeenBeforeTheVote(t *testing.T) {
 	for name, fault := range map[string]func(f *fakeMaster){
 		"flushed":         func(f *fakeMaster) { f.FlushAll() },
@@ -117,7 +117,7 @@ func TestM3LostMemoryIsSeenBeforeTheVote(t *testing.T) {
 }
 
 // TestM3Fence checks that the fence comes first after the greeting, and no command of
-// the earlier connection is carried out after it (M3, why 60).
+// the earlier connection is carried out after it (M3, why 73).
 func TestM3Fence(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", 60*time.Second)), Won)
@@ -199,7 +199,7 @@ func TestM3GreatestHold(t *testing.T) {
 	})
 }
 
-// TestM4Quarantine checks that M4, why 68, 69: a master that restarted empty does not
+// TestM4Quarantine checks that M4, why 81, 82: a master that restarted empty does not
 // vote before the greatest hold is over, and does afterwards.
 func TestM4Quarantine(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
@@ -253,7 +253,7 @@ func TestM4QuarantineIsShared(t *testing.T) {
 }
 
 // TestM4Restarts checks that the beat of the mark decides whether a restart kept the
-// data, not what the master says of its persistence (M4, why 70).
+// data, not what the master says of its persistence (M4, why 83).
 func TestM4Restarts(t *testing.T) {
 	for _, r := range []struct {
 		name  string
@@ -425,7 +425,7 @@ func TestV9ExtendHeals(t *testing.T) {
 }
 
 // TestV9LostLockStaysLost checks that a lock that a majority has lost is not brought
-// back (V9, why 41).
+// back (V9, why 50).
 func TestV9LostLockStaysLost(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)

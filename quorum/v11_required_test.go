@@ -226,7 +226,7 @@ func TestV11NothingIsTakenOrExtendedWithoutIt(t *testing.T) {
 }
 
 // TestV11ExtendBehindItsBack checks that a lock is not extended while the required
-// master cannot be asked: it would end there, and an old client would take it (why 47).
+// master cannot be asked: it would end there, and an old client would take it (why 57).
 func TestV11ExtendBehindItsBack(t *testing.T) {
 	movingIn(t, func(c *testCluster, old *fakeMaster) {
 		c.want(do(c.q, acquire("k", "t", 5*time.Second)), Won)

@@ -128,7 +128,7 @@ func (c *testCluster) keepEvery(pause, atMost time.Duration, by ...*Quorum) time
 }
 
 // TestV13KeptDoesNotGrowByThePadding checks that what keeps its TTL does not grow where locks get
-// more padding since a redlockd with a longer timeout has joined (V13, V3, why 50).
+// more padding since a redlockd with a longer timeout has joined (V13, V3, why 61).
 func TestV13KeptDoesNotGrowByThePadding(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		other := c.redlockd()
@@ -146,7 +146,7 @@ func TestV13KeptDoesNotGrowByThePadding(t *testing.T) {
 }
 
 // TestV13KeptInTurnDoesNotGrow checks that what keeps its TTL does not grow where two instances are
-// asked for that in turn: neither takes the copies over from the other one each time (V13, why 50).
+// asked for that in turn: neither takes the copies over from the other one each time (V13, why 61).
 func TestV13KeptInTurnDoesNotGrow(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		other := c.redlockd()
@@ -160,7 +160,7 @@ func TestV13KeptInTurnDoesNotGrow(t *testing.T) {
 
 // TestV13ShortenedToTheGreatestTTL checks that a lock which another instance has granted for more
 // than this one's max_ttl is shortened to max_ttl if a command that reads first asks for that, and
-// not by one that keeps the TTL (V13, why 51).
+// not by one that keeps the TTL (V13, why 62).
 func TestV13ShortenedToTheGreatestTTL(t *testing.T) {
 	for _, keeping := range []bool{false, true} {
 		inBubble(t, 3, func(c *testCluster) {

@@ -36,7 +36,7 @@ func TestV15NotOverByALaterExpiry(t *testing.T) {
 }
 
 // V15: a lock whose client was told late is not over before its TTL, at a redlockd that has
-// not told it (why 54).
+// not told it (why 65).
 func TestV15NotOverByBeingToldLate(t *testing.T) {
 	const ttl = 5 * second
 	inBubbleWith(t, 3, func(cfg *Config) { cfg.Timeout = second }, func(c *testCluster) {

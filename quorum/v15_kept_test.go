@@ -7,7 +7,7 @@ import (
 )
 
 // TestV15OverThoughItWasKept checks that a lock is over after its TTL, which a command has kept
-// (V15, why 50).
+// (V15, why 61).
 func TestV15OverThoughItWasKept(t *testing.T) {
 	for i := range 8 {
 		prolonged, several := i == 7, i%2 == 1
@@ -35,7 +35,7 @@ func TestV15OverThoughItWasKept(t *testing.T) {
 
 // TestV15NotOverByWhatAnotherGave checks that a lock is not over by the last TTL that R1 was asked to
 // raise it to, if its copies have kept a later expiry which R2 has given since R1 read it (V15,
-// why 56).
+// why 67).
 func TestV15NotOverByWhatAnotherGave(t *testing.T) {
 	for _, several := range []bool{false, true} {
 		for at := 101900 * time.Millisecond; at < 102020*time.Millisecond; at += 40 * time.Millisecond {
@@ -65,7 +65,7 @@ func TestV15NotOverByWhatAnotherGave(t *testing.T) {
 }
 
 // TestV15NotOverByARenewalOfLess checks that a lock that was extended over another session, before
-// the reply to its acquire left, is not over by the renewal of the acquire (V15, V2, why 136): it
+// the reply to its acquire left, is not over by the renewal of the acquire (V15, V2, why 17): it
 // is not the acquire's any more, which is told NOQUORUM, and no rollback of it takes the lock.
 func TestV15NotOverByARenewalOfLess(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {

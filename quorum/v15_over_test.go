@@ -28,7 +28,7 @@ func asksOfALock() map[string]struct {
 
 // TestV15OverAlike checks that a lock is over in every answer, by every instance alike, from a
 // timeout and the drift after its TTL, and in none before its TTL; that nothing but what was asked
-// to delete it deletes it then (why 141); and that others are refused until its copies end (V15).
+// to delete it deletes it then (why 69); and that others are refused until its copies end (V15).
 func TestV15OverAlike(t *testing.T) {
 	for name, ask := range asksOfALock() {
 		for trouble, meddle := range map[string]func(c *testCluster){
@@ -141,7 +141,7 @@ func TestV15TTLIsNeverMore(t *testing.T) {
 }
 
 // TestV15OwnerTakesWhatIsOver checks that who stores its own token anew takes the copies as they
-// are, for the whole TTL and at once, while another one's is refused (V15, why 142).
+// are, for the whole TTL and at once, while another one's is refused (V15, why 70).
 func TestV15OwnerTakesWhatIsOver(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		other := c.redlockd()
@@ -167,7 +167,7 @@ func TestV15OwnerTakesWhatIsOver(t *testing.T) {
 
 // TestV15RollbackSparesWhatIsOver checks that an acquire-or-extend creates nothing where a copy is
 // over, so that its rollback deletes nothing: by a clock that is ahead its client may rely on the
-// lock still (V15, why 141).
+// lock still (V15, why 69).
 func TestV15RollbackSparesWhatIsOver(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.tell(do(c.q, acquire("k", "t", second)))
@@ -182,7 +182,7 @@ func TestV15RollbackSparesWhatIsOver(t *testing.T) {
 }
 
 // TestV15BareIsNeverOver checks that what a direct client of a required Redis has stored is over
-// when it ends, and not before (V11, V15, why 143).
+// when it ends, and not before (V11, V15, why 60).
 func TestV15BareIsNeverOver(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for i := range 2 {

@@ -29,7 +29,7 @@ func (c *testCluster) losesAnswer(master int, done func(f *fakeMaster) bool) {
 }
 
 // TestV1RaisedBeforeItWasRefused checks that a client is not told that nothing was done where
-// the first of two attempts has prolonged its lock, and the second is refused (V1, P4, why 8).
+// the first of two attempts has prolonged its lock, and the second is refused (V1, P4, why 11).
 func TestV1RaisedBeforeItWasRefused(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.tell(do(c.q, acquire("k", "t", time.Minute)))
@@ -54,7 +54,7 @@ func TestV1RaisedBeforeItWasRefused(t *testing.T) {
 }
 
 // TestV1TriedAgainAfterItMayHaveFreed checks that a client is not told that it had no locks
-// where a try, of which one answer was lost, has freed them itself (V1, P4, why 9).
+// where a try, of which one answer was lost, has freed them itself (V1, P4, why 12).
 func TestV1TriedAgainAfterItMayHaveFreed(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		keys := []string{"j", "k"}
@@ -114,7 +114,7 @@ func TestV1FreedOnOneMaster(t *testing.T) {
 
 // TestV1FreedWithoutAnAnswer checks that a client is not told that nothing was done where the
 // answer of the master that has freed its lock was lost, and the others refused (V1, P4, why
-// 9).
+// 12).
 func TestV1FreedWithoutAnAnswer(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for _, key := range []string{"j", "k"} {
@@ -138,7 +138,7 @@ func TestV1FreedWithoutAnAnswer(t *testing.T) {
 }
 
 // TestV1RaisedWithoutAnAnswer checks that a client is not told that nothing was done where a
-// majority may have prolonged its lock (V1, P4, why 8).
+// majority may have prolonged its lock (V1, P4, why 11).
 func TestV1RaisedWithoutAnAnswer(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.tell(do(c.q, acquire("j", "t", 10*time.Second)))
@@ -165,7 +165,7 @@ func TestV1RaisedWithoutAnAnswer(t *testing.T) {
 }
 
 // TestV1ChangedAfterItWasTried checks that EXEC does not answer that nothing was done, since a
-// watched key changed, where an earlier try may have freed locks (V1, S4, why 9).
+// watched key changed, where an earlier try may have freed locks (V1, S4, why 12).
 func TestV1ChangedAfterItWasTried(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for _, key := range []string{"j", "k"} {
@@ -191,7 +191,7 @@ func TestV1ChangedAfterItWasTried(t *testing.T) {
 
 // TestV1TriedOnOneKey checks that who takes its name out of a value is not told that it was not
 // in, though an earlier try has taken it out on a majority: the required master refused that
-// one, and has what it stored when the key is read again (V1, why 9).
+// one, and has what it stored when the key is read again (V1, why 12).
 func TestV1TriedOnOneKey(t *testing.T) {
 	inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.Masters[0].Required = true }, func(c *testCluster) {
 		c.overwrite("k", "a,b", 0, 1, 2)

@@ -8,7 +8,7 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
-// TestV3StepWithinARoundTripOfAnother is trace 15: A gets the lock on a b, with the small
+// TestV3StepWithinARoundTripOfAnother is trace 19: A gets the lock on a b, with the small
 // padding of a short timeout. R2, with a long timeout and far from the masters, joins. A step
 // of a's clock that is longer than that padding, but shorter than R2's round trip, does not
 // show at R2, so none of its masters may vote.

@@ -107,7 +107,7 @@ func longPadding(cfg *cluster.Config) { cfg.MaxTTL, cfg.Timeout = time.Minute, t
 
 // TestV3LeastPaddingOfMarksThatWereLost checks that what a redlockd with a longer timeout
 // remembers of the least padding does not count: it was cut off while all masters were lost
-// and begun anew by one with a shorter timeout (V3, P4, why 15).
+// and begun anew by one with a shorter timeout (V3, P4, why 19).
 func TestV3LeastPaddingOfMarksThatWereLost(t *testing.T) {
 	inBubbleWith(t, 3, longPadding, func(c *testCluster) {
 		c.stop(c.q)
@@ -134,7 +134,7 @@ func TestV3LeastPaddingOfMarksThatWereLost(t *testing.T) {
 }
 
 // TestV3LeastPaddingOfOneMark checks that the least padding of one mark does not count either
-// where the others began anew with less (V3, P4, why 15).
+// where the others began anew with less (V3, P4, why 19).
 func TestV3LeastPaddingOfOneMark(t *testing.T) {
 	inBubbleWith(t, 5, longPadding, func(c *testCluster) {
 		c.stop(c.q)
@@ -179,7 +179,7 @@ func (c *testCluster) toldToTheEnd(q *Quorum, sent time.Time, ttl time.Duration)
 }
 
 // TestV3LeastPaddingHiddenByANewMark checks that a mark which records no least padding does
-// not hide what the others record (V3, P4, why 15): a restarted empty after a redlockd with a
+// not hide what the others record (V3, P4, why 19): a restarted empty after a redlockd with a
 // longer timeout had joined.
 func TestV3LeastPaddingHiddenByANewMark(t *testing.T) {
 	inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.MaxTTL = time.Minute }, func(c *testCluster) {
@@ -197,7 +197,7 @@ func TestV3LeastPaddingHiddenByANewMark(t *testing.T) {
 
 // TestV3LeastPaddingOfANewCluster checks that the padding of before is not forgotten if a
 // redlockd with a longer timeout joins while no mark records a least padding yet (V3, P4,
-// why 15).
+// why 19).
 func TestV3LeastPaddingOfANewCluster(t *testing.T) {
 	inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.MaxTTL = time.Minute }, func(c *testCluster) {
 		c.want(do(c.q, acquire("before", "A", time.Minute)), Won)

@@ -24,7 +24,7 @@ func takeAndTell(token string) Op {
 
 // TestV7PollersThatAreTold checks that pollers of a lock that are told its token share their
 // requests as others do, and that those which have it all are told so after it was kept (V7,
-// V6, why 31).
+// V6, why 38).
 func TestV7PollersThatAreTold(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.tell(do(c.q, acquire("k", "t", time.Minute)))
@@ -71,7 +71,7 @@ func TestV7WonBesideItsOwnToken(t *testing.T) {
 }
 
 // TestV14ToldOfNoString checks that an acquire that is to tell what is there does not take a
-// key that is no string for a lock with an empty token (V14, why 52).
+// key that is no string for a lock with an empty token (V14, why 63).
 func TestV14ToldOfNoString(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for _, f := range c.masters {
@@ -90,7 +90,7 @@ func TestV14ToldOfNoString(t *testing.T) {
 
 // TestV10ATokenIsToldByAQuorum checks that an acquire that is refused by one copy of a lock that
 // was released, and by one of its successor, tells neither token, as a read does not (V10, why
-// 45).
+// 55).
 func TestV10ATokenIsToldByAQuorum(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.tell(do(c.q, acquire("k", "A", time.Minute)))

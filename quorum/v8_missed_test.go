@@ -11,7 +11,7 @@ import (
 
 // TestV8MissedExtends checks that nothing is left of a lock on a master that missed an extend, or
 // several, and then its release, a DEL, a change or a transaction, whatever became of these: its
-// copy has another attempt than those that were met, but one that began before (V8, P5, why 134).
+// copy has another attempt than those that were met, but one that began before (V8, P5, why 49).
 func TestV8MissedExtends(t *testing.T) {
 	for name, free := range map[string]Op{
 		"release": release("k", "t"), "remove": {Kind: Remove, Key: "k"}, "several": giveAll("t", "k", "l"),
@@ -48,7 +48,7 @@ func TestV8MissedExtends(t *testing.T) {
 }
 
 // TestV8NotWhatWasGivenSince checks that a repeat leaves a copy that was given to somebody since,
-// though it has the lock that was deleted: A counts on it (V8, why 133).
+// though it has the lock that was deleted: A counts on it (V8, why 48).
 func TestV8NotWhatWasGivenSince(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		way := c.owesDel(acquire("k", "t", time.Minute), extend("k", "t", time.Minute)) // by C, who owes it to m3

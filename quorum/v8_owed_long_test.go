@@ -34,7 +34,7 @@ func TestV8OwedReleaseOfItsSuccessorsCopy(t *testing.T) {
 }
 
 // TestV8DELIsRepeatedAfterALongAbsence checks that a DEL, or a script that frees two locks, is
-// repeated to a master that was away when it was won, however long (V8, why 35): in database 3
+// repeated to a master that was away when it was won, however long (V8, why 42): in database 3
 // too, which is looked at before database 0 or after it.
 func TestV8DELIsRepeatedAfterALongAbsence(t *testing.T) {
 	for name, free := range map[string]Op{"remove": {Kind: Remove, Key: "k"}, "several": giveAll("t", "k", "l"), "release": release("k", "t")} {

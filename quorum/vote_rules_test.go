@@ -19,7 +19,7 @@ func (c *testCluster) slow(delay time.Duration, masters ...int) {
 }
 
 // TestV2LateVotesAreRolledBack checks that votes that come later than timeout win
-// nothing, and leave no copies (V2, why 10).
+// nothing, and leave no copies (V2, why 13).
 func TestV2LateVotesAreRolledBack(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("warm", "t", time.Second)), Won)
@@ -41,7 +41,7 @@ func TestV2LateVotesAreRolledBack(t *testing.T) {
 }
 
 // TestV2LateExtendIsNotTold checks that an extend, too, is won only in time (V2, why
-// 10).
+// 13).
 func TestV2LateExtendIsNotTold(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
@@ -51,7 +51,7 @@ func TestV2LateExtendIsNotTold(t *testing.T) {
 }
 
 // TestV2ConfirmLooksAtTheTime checks that the clock is looked at again right before the
-// write (V2, why 11).
+// write (V2, why 14).
 func TestV2ConfirmLooksAtTheTime(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		o := c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
@@ -180,7 +180,7 @@ func TestV5OwnLockIsNoRefusal(t *testing.T) {
 
 // TestV6RollbackNamesItsAttempt checks that the rollback of an attempt never deletes
 // another attempt's lock, not even one with an equal token, or when it comes late (V6,
-// why 21).
+// why 25).
 func TestV6RollbackNamesItsAttempt(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		o := c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
@@ -197,7 +197,7 @@ func TestV6RollbackNamesItsAttempt(t *testing.T) {
 }
 
 // TestV6ProlongedIsNotRolledBack checks that a lock that an acquire-or-extend prolonged
-// is not rolled back (V6, why 22).
+// is not rolled back (V6, why 26).
 func TestV6ProlongedIsNotRolledBack(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
@@ -216,7 +216,7 @@ func TestV6ProlongedIsNotRolledBack(t *testing.T) {
 }
 
 // TestV6EqualTokens checks that nine losers with the winner's token do not free its
-// lock (V6, why 21).
+// lock (V6, why 25).
 func TestV6EqualTokens(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		for round := range 50 {
@@ -244,7 +244,7 @@ func TestV6EqualTokens(t *testing.T) {
 
 // TestV6FrozenMasterCarriesOutLate checks that a command that a frozen master carries
 // out after its thaw does not extend a lock's life, and the copy of a lost attempt is
-// rolled back (V6, why 23).
+// rolled back (V6, why 27).
 func TestV6FrozenMasterCarriesOutLate(t *testing.T) {
 	for _, frozen := range []time.Duration{500 * time.Millisecond, 5 * time.Second, 30 * time.Second} {
 		inBubble(t, 3, func(c *testCluster) {
@@ -382,7 +382,7 @@ func TestV7WaitingIsBounded(t *testing.T) {
 }
 
 // TestV8BareMajority checks that no read, extend or release is answered with no while
-// the lock may have a quorum with the silent masters (V8, why 32).
+// the lock may have a quorum with the silent masters (V8, why 39).
 func TestV8BareMajority(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		c.masters[3].kill()

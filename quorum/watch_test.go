@@ -7,7 +7,7 @@ import (
 )
 
 // TestS4ReadIsNoChange checks that an operation on several keys marks the watches on those
-// that it changes, and not on those that it has only read (S4, why 132).
+// that it changes, and not on those that it has only read (S4, why 145).
 func TestS4ReadIsNoChange(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.tell(do(c.q, acquire("k", "t", 10*time.Second)))
@@ -34,7 +34,7 @@ func TestS4ReadIsNoChange(t *testing.T) {
 }
 
 // TestS4SeenSinceIsAChange checks that a lock which a later read finds, and which was not there when
-// the watch was armed, has changed the key, though another instance took it (S4, why 150).
+// the watch was armed, has changed the key, though another instance took it (S4, why 147).
 func TestS4SeenSinceIsAChange(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		one, other := c.two()
@@ -74,7 +74,7 @@ func TestS4TakenBackIsNoChange(t *testing.T) {
 }
 
 // TestS4KeptIsNoChange checks that what leaves a lock's token and TTL as they were, and only
-// makes sure that they stay, is no change of a watched key (S4, V6, why 132).
+// makes sure that they stay, is no change of a watched key (S4, V6, why 145).
 func TestS4KeptIsNoChange(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		for _, key := range []string{"j", "k"} {

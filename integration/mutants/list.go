@@ -655,7 +655,7 @@ var mutants = []mutant{
 		"case m.Unfit && !m.OtherServer &&", "case m.Unfit &&"}}, votes},
 	{"M4", "a replica that restarted was another server", []change{{"quorum/cluster/served.go",
 		"return s.runID != runID && s.named == runID", "return s.runID != runID"},
-		// The other marks tell of a replica too (trace 122).
+		// The other marks tell of a replica too (trace 135).
 		{"quorum/cluster/reconcile.go", "			if s.Server.Replica {\n", "			if false {\n"}}, votes},
 	{"M5", "steps of a majority are our own pause", []change{{"quorum/clock/offsets.go",
 		"return j.least <= other.most && other.least <= j.most", "return true"}}, clocks},

@@ -214,7 +214,7 @@ func TestM4LooksBeforeTheLossTellNothing(t *testing.T) {
 
 // TestV3LeastInTheSettings checks that a mark is raised to a greater least padding only while enough
 // marks in view have recorded the padding for long: what a mark has said of it before is not written
-// to others, since all may have been lost since (V3, why 15).
+// to others, since all may have been lost since (V3, why 19).
 func TestV3LeastInTheSettings(t *testing.T) {
 	now := time.Second
 	d := watched(t, &now)

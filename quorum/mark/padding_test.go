@@ -6,7 +6,7 @@ import (
 )
 
 // TestV3LeastPaddingInView checks that the least padding rises only by marks that are in view,
-// and have not begun anew meanwhile (V3, why 15).
+// and have not begun anew meanwhile (V3, why 19).
 func TestV3LeastPaddingInView(t *testing.T) {
 	masters := []string{"a", "b", "c"}
 	for _, c := range []struct {

@@ -260,7 +260,7 @@ func TestVerdicts(t *testing.T) {
 }
 
 // TestV10SmallerMajority checks that a read does not go by the greater of two majorities while
-// the list changes: y may be on the first two of a b d, by which it is held (M8, trace 18).
+// the list changes: y may be on the first two of a b d, by which it is held (M8, trace 22).
 func TestV10SmallerMajority(t *testing.T) {
 	x, y := Ballot{Vote: Found, Token: "x"}, Ballot{Vote: Found, Token: "y"}
 	before := Ballot{Vote: Found, Token: "x", Doubtful: true}

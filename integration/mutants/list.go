@@ -586,7 +586,7 @@ var mutants = []mutant{
 	{"M9", "a quarantine counts from the look before its seat was recorded", []change{{"quorum/mark/judge.go",
 		"time.Duration(s.Reading-r.CountsFrom)", "time.Duration(s.Reading)"}}, marks},
 	{"M9", "a server whose seat moved within the attempt counts", []change{{"quorum/cluster/list.go",
-		"if b := &ballots[i]; moved && b.Vote", "if b := &ballots[i]; false && moved && b.Vote"}}, masters},
+		"if b := &ballots[i]; lost && b.Vote", "if b := &ballots[i]; false && lost && b.Vote"}}, masters},
 	{"M9", "a beat is told by whoever raises the mark's only (both places)", []change{
 		{"quorum/mark/judge.go", "c.Seats = c.Seats.beats(r.LastingSeats)", ""},
 		{"quorum/mark/judge.go", "		c.Seats = c.Seats.beats(c.Seats.overdue(r.Seats))\n", ""}}, marks},
@@ -746,7 +746,7 @@ var mutants = []mutant{
 		"if !c.state.Less(g) && c.state.Masters != g.Masters {", "if false {"}}, masters},
 	{"M8", "what a master bore before it was down completes a change", []change{{"quorum/cluster/recorded.go",
 		"!r.Real || !r.inView || !r.speaks || r.Masters", "!r.Real || r.Masters"}, {"quorum/cluster/phases.go",
-		"func(r recorded) bool { return r.inView }", "func(r recorded) bool { return true }"}}, masters},
+		"func(r record) bool { return r.inView }", "func(r record) bool { return true }"}}, masters},
 	{"M8", "an earlier phase is completed where it may be final on a master that is not in view", []change{{"quorum/cluster/recorded.go",
 		"mark.OnList(g.Masters, l.Name) && !(r.inView && r.speaks)", "false"}}, masters},
 	{"M8", "a change that too few masters in view bear is never completed", []change{{"quorum/cluster/change.go",

@@ -128,8 +128,8 @@ func (m *List) WithoutMoved(ballots []vote.Ballot, began *mark.Seats) {
 	}
 	for i, l := range m.Links {
 		was := (*began)[l.hash].Server
-		moved := was != "" && was != (*now)[l.hash].Server
-		if b := &ballots[i]; moved && b.Vote != vote.Awaited && b.Vote != vote.Unasked {
+		lost := was != "" && was != (*now)[l.hash].Server
+		if b := &ballots[i]; lost && b.Vote != vote.Awaited && b.Vote != vote.Unasked {
 			*b = vote.Void.Of(*b, 0)
 			b.Discounted = true
 		}

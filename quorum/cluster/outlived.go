@@ -37,5 +37,5 @@ func (c *change) lostChange(ours mark.Generation, zero *mark.Mark, other mark.Ge
 
 // isInForce is inForce by marks looked at in the last two seconds.
 func (c *change) isInForce(g mark.Generation) bool {
-	return c.recordedBy(g, func(r recorded) bool { return r.speaks && r.Real && r.inView })
+	return c.recordedBy(g, func(r record) bool { return r.speaks && r.Real && r.inView })
 }

@@ -17,7 +17,7 @@ import (
 // may have lost their marks since, and the previous list may be in force again. Another
 // instance may have closed such a mark anew, hence its id.
 func (c *change) mayEnd(final mark.Generation) bool {
-	if c.recordedBy(final, func(r recorded) bool { return r.speaks && r.inView }) {
+	if c.recordedBy(final, func(r record) bool { return r.speaks && r.inView }) {
 		return true
 	}
 	var closed []time.Duration
@@ -65,7 +65,7 @@ func (c *change) mayWrite(to mark.Generation, isNew bool) mark.Generation {
 	}
 	announced := to
 	announced.Phase = mark.Announced
-	if c.recordedBy(announced, func(r recorded) bool { return r.inView }) || c.unfinished(to) {
+	if c.recordedBy(announced, func(r record) bool { return r.inView }) || c.unfinished(to) {
 		return to
 	}
 	return none

@@ -10,8 +10,8 @@ import (
 
 // What the marks record of the list of masters, as this redlockd has seen them (M8).
 
-// recorded is what a master's mark records of the list, as it was last seen.
-type recorded struct {
+// record is what a master's mark records of the list, as it was last seen.
+type record struct {
 	mark.Recorded
 	// known reports whether it was ever seen, inView whether it was in the last two seconds.
 	known, inView bool
@@ -24,11 +24,11 @@ type recorded struct {
 }
 
 // recorded returns what the master's mark records.
-func (l *Link) recorded() recorded {
+func (l *Link) recorded() record {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	server, v := l.seated(), &l.view
-	r := recorded{Recorded: v.Recorded, known: v.Recorded.Number > 0, under: v.Recorded.Generation}
+	r := record{Recorded: v.Recorded, known: v.Recorded.Number > 0, under: v.Recorded.Generation}
 	r.inView = r.known && l.now()-r.At < 2*clock.LookEvery
 	r.speaks = server == "" || server == r.ID && (r.Real || v.Standing.RecordedSeat.Server == server)
 	if v.Under != nil {
@@ -38,7 +38,7 @@ func (l *Link) recorded() recorded {
 }
 
 // reaches reports whether the state, or a later phase of it, is recorded.
-func (r *recorded) reaches(g mark.Generation) bool {
+func (r *record) reaches(g mark.Generation) bool {
 	return r.known && r.Number == g.Number && r.Masters == g.Masters && !r.Less(g)
 }
 
@@ -58,15 +58,15 @@ func (c *change) recordedStates() []mark.Generation {
 // seats. inForce is the same for real marks only: a mark that is pending under our list may be
 // pending under another instance's list a moment later.
 func (c *change) recorded(g mark.Generation) bool {
-	return c.recordedBy(g, func(r recorded) bool { return r.speaks })
+	return c.recordedBy(g, func(r record) bool { return r.speaks })
 }
 
 func (c *change) inForce(g mark.Generation) bool {
-	return c.recordedBy(g, func(r recorded) bool { return r.speaks && r.Real })
+	return c.recordedBy(g, func(r record) bool { return r.speaks && r.Real })
 }
 
 // recordedBy is recorded by those marks that satisfy which.
-func (c *change) recordedBy(g mark.Generation, which func(recorded) bool) bool {
+func (c *change) recordedBy(g mark.Generation, which func(record) bool) bool {
 	recording := func(list string) bool {
 		n := 0
 		for _, l := range c.links() {

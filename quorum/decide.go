@@ -58,34 +58,47 @@ func (c *call) decide(read *attempt, v Verdict) {
 		}, c.q.now())
 		return
 	}
-	c.carryOut(op, o.State, func(Verdict) { c.retry() }, c.q.now())
+	c.carryOut(op, o.State, func(Verdict) bool { return c.retried() }, c.q.now())
 }
 
-// unforeseen reads the lock, which is not in the state that was expected.
-func (c *call) unforeseen(v Verdict) {
+// unforeseen reads the lock, which is not in the state that was expected: the first read of it,
+// and no retry, for which there would have to be time.
+func (c *call) unforeseen(v Verdict) bool {
 	if v == Split {
-		c.retry()
-		return
+		return c.retried()
+	}
+	if c.over() {
+		return false
 	}
 	c.mu.Lock()
 	c.acts = false
 	c.mu.Unlock()
 	c.read(c.decide, c.q.now())
+	return true
+}
+
+// retried reports whether the call begins anew.
+func (c *call) retried() bool {
+	if !c.mayRetry() {
+		return false
+	}
+	c.retry()
+	return true
 }
 
 // carryOut carries out the operation that was decided on where the lock is in the state s. If
-// that is not so, or no token has a majority yet, again is called for another try.
-func (c *call) carryOut(op Op, s State, again func(Verdict), now time.Duration) {
+// that is not so, or no token has a majority yet, again may make another try, and reports
+// whether it does.
+func (c *call) carryOut(op Op, s State, again func(Verdict) bool, now time.Duration) {
 	op.raises = op.Kind == Extend && s.Found && op.TTL > s.TTL
 	op.effects = []outbox.Effect{c.effect(&op, s)}
 	c.attempt(&op, func(a *attempt, v Verdict) {
-		retries, met := (v == Split || v == Held || v == Absent) && c.mayRetry(), v
+		met := v
 		if v != Won && a.leaves(v) {
 			v = Undecided // what it has done may be what the next try reads
 			c.tried.note(op.changes(), a.outcome(v))
 		}
-		if retries {
-			again(met)
+		if (met == Split || met == Held || met == Absent) && again(met) {
 			return
 		}
 		o := a.outcome(v)

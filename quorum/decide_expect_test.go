@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // counting is a lock that its holder counts up, as hashes do: take is the holder's acquire, give
@@ -39,45 +41,50 @@ func giveTurn(s State) Op {
 
 // TestDecideExpects checks that what is expected takes one round trip, and that it is only
 // compared: where the lock is in another state nothing is done by the expectation, and the lock is
-// read.
+// read, also if no time is left for a retry.
 func TestDecideExpects(t *testing.T) {
-	inBubble(t, 3, func(c *testCluster) {
-		const one, trip = 2 * time.Millisecond, 6 * time.Millisecond
-		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
-		c.slow(one, 0, 1, 2)
-		other := c.redlockd()
-		time.Sleep(3 * time.Second)
-		for i, tt := range []struct {
-			name   string
-			first  func()
-			s      counting
-			decide func(State) Op
-			trips  int
-			holds  string
-		}{
-			{"absent", nil, counting{State{}, true}, takeTurn, 1, "1"},
-			{"held once", nil, counting{State{Found: true, Token: "1"}, true}, takeTurn, 1, "2"},
-			{"given back once", nil, counting{State{Found: true, Token: "2"}, true}, giveTurn, 1, "1"},
-			{"given back", nil, counting{State{Found: true, Token: "1"}, true}, giveTurn, 1, ""},
-			{"nothing is known", nil, counting{}, takeTurn, 2, "1"},
-			{"what is expected does nothing", nil, counting{State{}, true}, giveTurn, 2, ""},
-			{"not absent", func() { do(other, acquire("k", "3", 10*time.Second)) }, counting{State{}, true}, takeTurn, 3, "4"},
-			{"counted down elsewhere", func() { do(other, Op{Kind: Decide, Key: "k", Decide: giveTurn}) }, counting{State{Found: true, Token: "4"}, true}, takeTurn, 3, "4"},
-			{"counted up elsewhere", nil, counting{State{Found: true, Token: "1"}, true}, giveTurn, 3, "3"},
-			{"freed elsewhere", func() { do(other, Op{Kind: Remove, Key: "k"}) }, counting{State{Found: true, Token: "3"}, true}, takeTurn, 3, "1"},
-		} {
-			if tt.first != nil {
-				tt.first()
-				time.Sleep(700 * time.Millisecond) // not when the masters are looked at
-			}
-			o := c.want(do(c.q, tt.s.op(tt.decide)), Won)
-			time.Sleep(time.Second)
-			synctest.Wait()
-			if trips := int(o.Took / trip); trips != tt.trips || tt.holds != "" && c.copies("k", tt.holds) != 3 || tt.holds == "" && c.masters[0].holds("k") != "" {
-				t.Errorf("%d, %s: %v, %d round trips, then %q, want %d and %q", i+1, tt.name, o.Took, trips, c.masters[0].holds("k"), tt.trips, tt.holds)
-			}
+	for _, budget := range []time.Duration{cluster.DefaultConfig().RetryBudget, 0} {
+		inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.RetryBudget = budget }, wantExpected)
+	}
+}
+
+func wantExpected(c *testCluster) {
+	const one, trip = 2 * time.Millisecond, 6 * time.Millisecond
+	c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
+	c.slow(one, 0, 1, 2)
+	other := c.redlockd()
+	time.Sleep(3 * time.Second)
+	for i, tt := range []struct {
+		name   string
+		first  func()
+		s      counting
+		decide func(State) Op
+		trips  int
+		holds  string
+	}{
+		{"absent", nil, counting{State{}, true}, takeTurn, 1, "1"},
+		{"held once", nil, counting{State{Found: true, Token: "1"}, true}, takeTurn, 1, "2"},
+		{"given back once", nil, counting{State{Found: true, Token: "2"}, true}, giveTurn, 1, "1"},
+		{"given back", nil, counting{State{Found: true, Token: "1"}, true}, giveTurn, 1, ""},
+		{"nothing is known", nil, counting{}, takeTurn, 2, "1"},
+		{"what is expected does nothing", nil, counting{State{}, true}, giveTurn, 2, ""},
+		{"not absent", func() { do(other, acquire("k", "3", 10*time.Second)) }, counting{State{}, true}, takeTurn, 3, "4"},
+		{"counted down elsewhere", func() { do(other, Op{Kind: Decide, Key: "k", Decide: giveTurn}) }, counting{State{Found: true, Token: "4"}, true}, takeTurn, 3, "4"},
+		{"counted up elsewhere", nil, counting{State{Found: true, Token: "1"}, true}, giveTurn, 3, "3"},
+		{"freed elsewhere", func() { do(other, Op{Kind: Remove, Key: "k"}) }, counting{State{Found: true, Token: "3"}, true}, takeTurn, 3, "1"},
+	} {
+		if tt.first != nil {
+			tt.first()
 		}
-	})
+		justLooked(c.q)
+		time.Sleep(5 * trip) // no look is under way
+		o := c.want(do(c.q, tt.s.op(tt.decide)), Won)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if trips := int(o.Took / trip); trips != tt.trips || tt.holds != "" && c.copies("k", tt.holds) != 3 || tt.holds == "" && c.masters[0].holds("k") != "" {
+			c.t.Errorf("%d, %s: %v, %d round trips, then %q, want %d and %q", i+1, tt.name, o.Took, trips, c.masters[0].holds("k"), tt.trips, tt.holds)
+		}
+	}
 }
 
 // TestDecideExpectsWhatIsOver checks that a lock whose TTL is over is not counted up because it

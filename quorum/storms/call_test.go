@@ -34,7 +34,11 @@ func (c *client) visits(n *node) *visit {
 // leaves before a slow answer.
 func (v *visit) carriesOut(op quorum.Op) hearing {
 	patience := time.Minute
-	if v.chance(10) && has("hasty") {
+	switch {
+	case !has("hasty"):
+	case v.hash != nil && v.chance(10): // what is counted then shows
+		patience = some(v.client.rng, 0, 3*time.Millisecond)
+	case v.chance(10):
 		patience = some(v.client.rng, time.Millisecond, 400*time.Millisecond)
 	}
 	v.sent, v.meant = v.Now(), op
@@ -69,6 +73,8 @@ type visit struct {
 	late bool
 	// opened is since when the redlockd has used the database.
 	opened time.Duration
+	// hash is an operation on a lock in a hash, or nil.
+	hash *hashing
 }
 
 // serve carries the operation out and answers, unless the redlockd ends meanwhile.
@@ -85,6 +91,7 @@ func (v *visit) serve(op quorum.Op) {
 	out := make(chan *quorum.Outcome, 1)
 	q.Do(&op, &v.caller, func(o *quorum.Outcome) { out <- o })
 	o := <-out
+	v.hash.ends(v, o, life)
 	cfg, decided := v.node.config(), v.Now()
 	if v.node.pass(v.rng, 25, cfg.Stay()) != life {
 		v.lost(false)
@@ -149,6 +156,8 @@ func (v *visit) answerOf(o *quorum.Outcome) hearing {
 	a := hearing{verdict: o.Verdict, state: o.State, known: true, done: o.Done, err: o.Err}
 	meant := v.meant.Kind
 	switch {
+	case v.hash != nil:
+		a.verdict = v.hash.verdict(o)
 	case o.Verdict == quorum.Held && !o.State.Found && len(v.tries) == 1 && v.tries[0].tells:
 		a.verdict = quorum.Undecided // no token is known to be in the way (package commands)
 	case len(v.tries) > 1 && o.Verdict == quorum.Won && len(o.Changes) == 0:
@@ -163,6 +172,7 @@ func (v *visit) answerOf(o *quorum.Outcome) hearing {
 
 // lost notes an answer that does not reach the client.
 func (v *visit) lost(undone bool) {
+	v.hash.judged(v, hearing{})
 	for _, t := range v.tries {
 		t.lost(undone)
 	}
@@ -182,10 +192,13 @@ func (v *visit) tellAll(a hearing, err error) {
 	if a.known && a.open() {
 		v.undecided(text)
 	}
+	v.hash.judged(v, a)
 	for _, t := range v.tries {
 		switch {
 		case a.open() || a.verdict == quorum.Changed:
 			t.lost(true)
+		case v.hash != nil && v.caller.gone.Load(): // while the reply was written: its next turn may be told before
+			t.lost(false)
 		case t.op.Kind == quorum.Read:
 			t.found(a.verdict, a.state)
 		case a.verdict == quorum.Won:

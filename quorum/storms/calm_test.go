@@ -217,7 +217,7 @@ func (s *storm) nothingLeft(dbs []int) {
 					s.fail("LEFT: master %s, database %d: %q has no expiry", f.Name, db, key)
 				}
 				for _, l := range s.judge.leases[fakeredis.KeyName{DB: db, Key: key}] {
-					if l.token == e.Token() && !l.kept && crashed == 0 && !f.Strange {
+					if l.token == holderIn(e.Token()) && !l.kept && crashed == 0 && !f.Strange {
 						s.fail("LEFT: master %s, database %d: %q is held by %s, which was undone or freed", f.Name, db, key, l.token)
 					}
 				}

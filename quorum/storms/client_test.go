@@ -76,6 +76,8 @@ func (c *client) live() {
 			c.does("members")
 		case dice < 52 && has("comesback"):
 			c.does("comesback")
+		case dice < 57 && has("hashes"):
+			c.does("hashes")
 		default:
 			c.session()
 		}
@@ -91,12 +93,14 @@ func (c *client) does(class string) {
 		c.joins()
 	case "comesback":
 		c.comesBack()
+	case "hashes":
+		c.reenters()
 	}
 }
 
 // drawBusy returns what most clients do in a storm, or nothing.
 func (s *storm) drawBusy() string {
-	busy := pick(s.stream("busy"), []string{"", "", "", "watch", "members", "comesback"})
+	busy := pick(s.stream("busy"), []string{"", "", "", "watch", "members", "comesback", "hashes"})
 	if busy == "" || !has(busy) {
 		return ""
 	}

@@ -11,8 +11,9 @@
 //
 // The judge notes what clients were answered (judge_test.go) and gives the verdicts
 // (verdicts_test.go), with the excuses for what is known and stated; told_test.go, exec_test.go,
-// members_test.go and trouble_test.go judge tokens that are told, EXEC on watched keys
-// (watch_test.go), strings with several holders, and NOQUORUM. calm_test.go checks the state that a storm leaves.
+// members_test.go, counts_test.go and trouble_test.go judge tokens that are told, EXEC on watched keys
+// (watch_test.go), strings with several holders, counts of locks in hashes (hashes_test.go), and
+// NOQUORUM. calm_test.go checks the state that a storm leaves.
 //
 // How to run many, and one again: CONTRIBUTING.md.
 package storms

@@ -60,6 +60,8 @@ type lease struct {
 	// kept reports whether copies may be left until the hold is over, since no redlockd
 	// rolls them back (P5).
 	kept bool
+	// count is how often its holder has a lock in a hash.
+	count tally
 }
 
 // try is one operation, from its sending to its end.
@@ -85,6 +87,8 @@ type try struct {
 	// lease's.
 	holder *lease
 	gaps   int
+	// turn is what it does to the count of a lock in a hash.
+	turn turning
 }
 
 func newWitness(s *storm) *witness {

@@ -55,14 +55,14 @@ func (t *try) decidedByLaggard(l *lease, v quorum.Verdict, token string) bool {
 	defer t.Unlock()
 	for _, p := range list {
 		switch f := p.leads(); {
-		case f.Lacks(t.lock, l.token, since), v == quorum.Absent && (token == l.token || token == "") && lacksExtend(f, l, since):
-			if e, ok := f.Get(t.lock.DB, t.lock.Key); v == quorum.Held && !(ok && e.Token() == token) {
+		case lacks(f, t.lock, l.token, since), v == quorum.Absent && (token == l.token || token == "") && lacksExtend(f, l, since):
+			if e, ok := f.Get(t.lock.DB, t.lock.Key); v == quorum.Held && !(ok && holderIn(e.Token()) == token) {
 				continue
 			}
 			if laggards++; t.shape.required && p.master == "a" {
 				return true
 			}
-		case f.Had(t.lock, l.token, t.sent):
+		case had(f, t.lock, l.token, t.sent):
 			copies++
 		}
 	}

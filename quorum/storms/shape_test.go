@@ -29,7 +29,7 @@ var classes = map[string]string{
 	"word":  "a judge who knows that nobody has what was freed by the required master's word",
 	"floor": "a low floor, above which all masters are told", "forget": "majorities that come back empty", "forgetlist": "also while the list of masters changes",
 	"setget": "SET NX GET, and a judge of the tokens that are told", "watch": "WATCH and EXEC", "members": "several holders in one string",
-	"comesback": "one token for all clients", "leaves": "a judge who wants who takes its name out to be told so, also at a second try", "noquorum": "a judge who wants a cause of each NOQUORUM",
+	"comesback": "one token for all clients", "hashes": "locks that their holders take several times, as those in hashes", "leaves": "a judge who wants who takes its name out to be told so, also at a second try", "noquorum": "a judge who wants a cause of each NOQUORUM",
 	"newfile": "redlockd that start with a list that nobody has announced",
 }
 

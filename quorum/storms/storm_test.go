@@ -58,12 +58,13 @@ func TestStorm(t *testing.T) {
 // storm is a cluster under faults, with its clients.
 type storm struct {
 	*fakeredis.World
-	t      *testing.T
-	seed   uint64
-	shape  shape
-	judge  *witness
-	joined members
-	busy   string // what most clients do
+	t       *testing.T
+	seed    uint64
+	shape   shape
+	judge   *witness
+	joined  members
+	sighted map[sighting]string // of locks in hashes
+	busy    string              // what most clients do
 
 	servers []*fakeredis.Server // all there are, also those on no list
 	nodes   []*node
@@ -97,7 +98,7 @@ type storm struct {
 func newStorm(t *testing.T, seed uint64) *storm {
 	s := &storm{t: t, seed: seed, World: fakeredis.NewWorld(), emptied: map[string]bool{}, guarded: map[any]time.Duration{}, stop: make(chan struct{}), generation: 1}
 	s.judge = newWitness(s)
-	s.joined.ends = map[string]time.Duration{}
+	s.joined.ends, s.sighted = map[string]time.Duration{}, map[sighting]string{}
 	s.shape, s.busy = drawShape(s.stream("shape")), s.drawBusy()
 	return s
 }

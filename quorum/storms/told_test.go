@@ -64,7 +64,7 @@ func (t *try) requiredHad(token string) bool {
 	t.Lock()
 	defer t.Unlock()
 	return t.shape.required && slices.ContainsFunc(t.servers, func(f *fakeredis.Server) bool {
-		return strings.TrimRight(f.Name, "'") == "a" && f.Had(t.lock, token, t.sent)
+		return strings.TrimRight(f.Name, "'") == "a" && had(f, t.lock, token, t.sent)
 	})
 }
 

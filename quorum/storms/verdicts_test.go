@@ -154,6 +154,7 @@ func (t *try) holds() {
 // refused ends an operation that was answered with another holder, or with no such
 // lock; token is the one in the way, if it was in the answer.
 func (t *try) refused(v quorum.Verdict, token string) {
+	token = holderIn(token)
 	t.witness.mu.Lock()
 	defer t.witness.mu.Unlock()
 	t.over()
@@ -193,6 +194,7 @@ func (t *try) refused(v quorum.Verdict, token string) {
 
 // found ends a read with its answer.
 func (t *try) found(v quorum.Verdict, st quorum.State) {
+	st.Token = holderIn(st.Token)
 	t.witness.mu.Lock()
 	defer t.witness.mu.Unlock()
 	t.over()
@@ -294,7 +296,7 @@ func (t *try) copies(token string) (n int, strange bool) {
 	t.Lock()
 	defer t.Unlock()
 	for _, f := range t.servers {
-		if f.Had(t.lock, token, t.sent) {
+		if had(f, t.lock, token, t.sent) {
 			n++
 			strange = strange || f.Strange
 		}

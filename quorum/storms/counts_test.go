@@ -1,0 +1,222 @@
+package storms
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/redlockd/redlockd/quorum"
+	"github.com/redlockd/redlockd/quorum/fakeredis"
+)
+
+// The judge of counts: what a holder is told follows from what it was told before, and each turn of
+// which it was told nothing is counted once or not at all.
+
+// tally is how often a holder may have a lock: least to most, whatever becomes of the turns that
+// are under way.
+type tally struct {
+	least, most int
+	open        []*try
+	used        bool
+	// undone is how many turns, counted in most, are undone before a redlockd carries out
+	// anything else in that life (P5).
+	undone map[sighting]int
+}
+
+// turning is what an operation does to a tally: by one step. It finds low to high turns, takes and
+// gives of which were under way when it was sent.
+type turning struct {
+	step, low, high, takes, gives int
+}
+
+// beginTurn begins an operation on a lock in a hash, as the judge of leases knows it: what may
+// delete the lock is a release.
+func (j *witness) beginTurn(n *node, lock quorum.Op, step int) *try {
+	j.mu.Lock()
+	known := j.tallyOf(lock)
+	switch {
+	case step > 0 && !known.used:
+		lock.Kind = quorum.Acquire
+	case step > 0:
+		lock.Kind = quorum.AcquireOrExtend
+	case step < 0 && known.least <= 1:
+		lock.Kind = quorum.Release
+	default:
+		lock.Kind = quorum.Extend
+	}
+	j.mu.Unlock()
+	t := j.begin(n, lock)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	t.byRead = true
+	t.lease.count.begin(t, step)
+	return t
+}
+
+// tallyOf returns a holder's tally. Where nobody certainly has the lock it may be gone. The caller
+// must hold mu.
+func (j *witness) tallyOf(lock quorum.Op) *tally {
+	l := j.leaseOf(fakeredis.KeyName{DB: lock.DB, Key: lock.Key}, lock.Token)
+	if l.sure <= j.Now() {
+		l.count.least = 0
+	}
+	return &l.count
+}
+
+// mayHave returns how often a holder has a lock at most.
+func (j *witness) mayHave(lock quorum.Op) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.tallyOf(lock).most
+}
+
+func (n *tally) begin(t *try, step int) {
+	t.turn = turning{step: step, low: n.least, high: n.most}
+	for _, other := range n.open {
+		t.turn.takes += max(0, other.turn.step)
+		t.turn.gives += max(0, -other.turn.step)
+	}
+	n.used = true
+	n.open = append(n.open, t)
+	n.least, n.most = max(0, n.least+min(0, step)), n.most+max(0, step)
+}
+
+// ends notes that t is under way no more, undone that it is undone there before anything else.
+func (n *tally) ends(t *try, undone bool, at sighting) {
+	n.open = slices.DeleteFunc(n.open, func(other *try) bool { return other == t })
+	if undone && n.undone == nil {
+		n.undone = map[sighting]int{}
+	}
+	if undone {
+		n.undone[at]++
+	}
+}
+
+// fits reports whether the holder may have been told that it has the lock so often, at a redlockd
+// that has undone some turns.
+func (t turning) fits(turns, undone int) bool {
+	found := turns - t.step
+	return found >= t.low && found <= t.high-undone
+}
+
+// is notes that the holder has the lock that often, after t.
+func (n *tally) is(t *try, turns int) {
+	n.least, n.most, n.undone = max(0, turns-t.turn.gives), turns+t.turn.takes, nil
+}
+
+// judged ends an operation on a lock in a hash, before the judge of leases does.
+func (h *hashing) judged(v *visit, a hearing) {
+	if h == nil {
+		return
+	}
+	v.judge.mu.Lock()
+	defer v.judge.mu.Unlock()
+	t := v.tries[0]
+	n := &t.lease.count
+	at, unheard := h.at(v.node, h.life), a.open() || v.caller.gone.Load()
+	n.ends(t, unheard && h.undone, at)
+	t.mayProlong(a.open() && t.turn.high > 1 || a.won() && a.done == quorum.Extend)
+	switch {
+	case unheard:
+	case a.won():
+		turns := 0
+		if a.done != quorum.Release {
+			turns = turnsIn(h.last.TokenAfter())
+		}
+		t.toldCount(turns, n.undone[at])
+		n.is(t, turns)
+	default:
+		n.is(t, 0)
+	}
+}
+
+// mayProlong makes a release an extend, if it may have been or was one. The caller must hold mu.
+func (t *try) mayProlong(does bool) {
+	if does && t.op.Kind == quorum.Release {
+		t.op.Kind = quorum.Extend
+		t.lease.open++
+		t.to.open++
+	}
+}
+
+// toldCount checks the count that a holder is told. The caller must hold mu.
+func (t *try) toldCount(turns, undone int) {
+	anew := t.turn.step > 0 && turns == 1 && (t.hadSure <= t.Now()+t.fast(t.lease) || !t.undisturbed(t.lease))
+	if !t.turn.fits(turns, undone) && !anew {
+		t.miscounted(turns, undone)
+	}
+	t.count("counts told")
+}
+
+// miscounted fails, unless a master was just made a replica of a server that lacks a turn, or the
+// last turn was given back before, and is once more by copies on a minority that missed that, as any
+// release is (V8). The caller must hold mu.
+func (t *try) miscounted(turns, undone int) {
+	copies, _ := t.copies(t.lease.token)
+	switch {
+	case t.lagging():
+		t.count("excuse: a master has just become a replica of a server that lacks a turn")
+		return
+	case turns == 0 && t.turn.step < 0 && t.turn.high == 0 && copies > 0 && (copies < t.largerMajority() || t.shape.required):
+		t.count("excuse: the last turn is given back again, by copies that have missed that (V8)")
+		return
+	}
+	t.fail("COUNT: %v, %s is told %d by redlockd %d, by a turn of %d on %d to %d, of which %d are undone", t.lock, t.lease.token, turns, t.node.number, t.turn.step, t.turn.low, t.turn.high, undone)
+}
+
+// countIs checks the count that a holder has read.
+func (j *witness) countIs(lock quorum.Op, turns int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch n := j.tallyOf(lock); {
+	case turns >= n.least && turns <= n.most || j.lagging():
+		j.count("counts read")
+	default:
+		j.fail("COUNT: %d %q, %s reads %d, and has it %d to %d times", lock.DB, lock.Key, lock.Token, turns, n.least, n.most)
+	}
+}
+
+// TestStormJudgeOfCounts checks which count may be told last: each turn that nobody was told of
+// counts once or not at all, and not at all where it was undone.
+func TestStormJudgeOfCounts(t *testing.T) {
+	here, there := sighting{life: 1}, sighting{life: 2}
+	type turn struct {
+		step, told   int
+		lost, undone bool
+		at           sighting
+	}
+	takes, gives := func(told int) turn { return turn{step: +1, told: told, at: here} }, func(told int) turn { return turn{step: -1, told: told, at: here} }
+	lostTake, lostGive, undone := turn{step: +1, lost: true}, turn{step: -1, lost: true}, turn{step: +1, lost: true, undone: true, at: here}
+	for _, tt := range []struct {
+		name  string
+		turns []turn
+		fits  bool
+	}{
+		{"up and down", []turn{takes(1), takes(2), gives(1), gives(0)}, true},
+		{"not counted", []turn{takes(1), takes(1)}, false},
+		{"counted twice", []turn{takes(1), takes(3)}, false},
+		{"not given back", []turn{takes(1), takes(2), gives(2)}, false},
+		{"given back twice", []turn{takes(1), takes(2), gives(0)}, false},
+		{"a lost one is counted", []turn{takes(1), lostTake, takes(3)}, true},
+		{"a lost one is not counted", []turn{takes(1), lostTake, takes(2)}, true},
+		{"a lost one is counted twice", []turn{takes(1), lostTake, takes(4)}, false},
+		{"a lost one is known to be counted", []turn{takes(1), lostTake, takes(3), takes(3)}, false},
+		{"a lost one is given back", []turn{takes(1), takes(2), lostGive, takes(2)}, true},
+		{"a lost one is not given back", []turn{takes(1), takes(2), lostGive, gives(1)}, true},
+		{"an undone one is counted", []turn{undone, takes(2)}, false},
+		{"an undone one is counted elsewhere", []turn{undone, {step: +1, told: 2, at: there}}, true},
+	} {
+		var n tally
+		last := false
+		for _, c := range tt.turns {
+			op := &try{}
+			n.begin(op, c.step)
+			n.ends(op, c.undone, c.at)
+			if last = op.turn.fits(c.told, n.undone[c.at]); !c.lost {
+				n.is(op, c.told)
+			}
+		}
+		if last != tt.fits {
+			t.Errorf("%s: fits %v, want %v", tt.name, last, tt.fits)
+		}
+	}
+}

@@ -8,9 +8,10 @@
 // (trouble_test.go). Three checks read them: holders_test.go counts certain
 // holders by time, causes_test.go asks of each answer what may stand behind it,
 // model_test.go asks porcupine whether the answers on a key are those of one
-// lock. A client holds for certain from the arrival of its OK until the sending
-// of the request + TTL, and until the OK's leaving redlockd + TTL if that did
-// not stand still, or until a release or an extend that shortens was sent.
+// lock, with one holder and, in a hash, one count (counted_test.go). A client
+// holds for certain from the arrival of its OK until the sending of the request +
+// TTL, and until the OK's leaving redlockd + TTL if that did not stand still, or
+// until a release or an extend that shortens was sent.
 //
 // No answer is excused without a cause that has a name and an end: a call whose
 // answer nobody knows excuses while its hold may last or until it is known to be
@@ -22,9 +23,8 @@
 // fails says where: SCHEDULE=file repeats them, each at its time with its targets.
 //
 // A NOQUORUM needs a cause of the last three seconds. An EXEC is judged by what was
-// changed since its WATCH (watched_test.go), strings that several hold by who was
-// told to be in (members_test.go), and the count of a lock in a hash by what its holder knows of
-// it (counted_test.go). What is known to be wrong is no violation, and
+// changed since its WATCH (watched_test.go), and strings that several hold by who
+// was told to be in (members_test.go). What is known to be wrong is no violation, and
 // counted under its name (gap).
 //
 // What the masters carry out is recorded, too (executed_test.go), and told with a

@@ -61,6 +61,8 @@ type call struct {
 	// replaces is whether an acquire gives a lock another token: nothing undoes that (V8).
 	// implied is whether another call, which was made with it, is judged in its place.
 	replaces, implied bool
+	// step is what a turn does to the count of a lock in a hash, count what its yes tells of that.
+	step, count int
 	// n numbers the calls of a run.
 	n int
 	// grant numbers the lock that the client acts for, 0 for none.

@@ -8,12 +8,15 @@ import (
 )
 
 // lock is the state of one key: who was told last that it has it, until when
-// for certain, and until when it may refuse others.
+// for certain, until when it may refuse others, and how often it has it.
 type lock struct {
 	grant   int
 	token   string
 	certain time.Duration
 	longest time.Duration
+	// count is how often the holder of a lock in a hash has it, taken and given how many of its
+	// turns without an answer were made use of.
+	count, taken, given int
 	// notBefore is the latest end of a lock whose expiry was made use of:
 	// what comes later in the order cannot have been answered before it.
 	notBefore time.Duration
@@ -27,6 +30,8 @@ type asked struct {
 	// excused is whether there is a cause beside a holder and what his hold
 	// has beyond the TTL.
 	excused bool
+	// taken and given are the turns without an answer that its holder has sent before.
+	taken, given int
 }
 
 // early is by how much before the end of a TTL an answer may call the lock over: the drift of a
@@ -42,8 +47,8 @@ const overBy = timeout + 150*time.Millisecond
 const keptLater = 128 * time.Millisecond
 
 // lockModel is one lock. Calls with unknown answers are not in the histories:
-// what they may have ended cuts certainty short (certainEnd), and what they
-// may have taken excuses refusals.
+// what they may have ended cuts certainty short (certainEnd), what they
+// may have taken excuses refusals, and each turn that they may have counted explains one count.
 func lockModel() porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return lock{} },
@@ -71,7 +76,28 @@ func (s lock) mayRefuse(in asked) bool {
 	return in.excused || s.grant != 0 && in.sent <= s.longest
 }
 
+// counts says whether the count that an answer tells may be the lock's, and what is known then.
+func (s lock) counts(in asked) (bool, lock) {
+	if s.token != in.token {
+		s.count, s.taken, s.given = 0, 0, 0
+	}
+	more := in.count - in.step - s.count
+	fits := func() bool { return more <= in.taken-s.taken && -more <= in.given-s.given }
+	if over, _ := s.ended(in, early); over && !fits() {
+		more = in.count - in.step // it is taken anew
+	}
+	ok := fits()
+	s.count, s.taken, s.given = in.count, s.taken+max(0, more), s.given+max(0, -more)
+	return ok, s
+}
+
 func (s lock) step(in asked) (bool, lock) {
+	if in.step != 0 && in.answer == yes {
+		var fits bool
+		if fits, s = s.counts(in); !fits {
+			return false, s
+		}
+	}
 	over, later := s.ended(in, 0)
 	switch {
 	case in.kind == acquire && in.answer == yes:
@@ -122,11 +148,16 @@ func (c *call) holdEnd() time.Duration { return c.longest(c.got) }
 // linearizable asks porcupine about one key.
 func (j *keyJudge) linearizable() porcupine.CheckResult {
 	var ops []porcupine.Operation
+	taken, given := map[string]int{}, map[string]int{}
 	for _, c := range j.calls {
+		if c.answer == unknown {
+			taken[c.token] += max(0, c.step)
+			given[c.token] += max(0, -c.step)
+		}
 		if c.answer == unknown || c.undoes || c.tells && c.answer == no {
 			continue
 		}
-		in := asked{call: c, end: certainEnd(c, j.calls, j.w, bySending, nil), excused: c.old || j.excused(c)}
+		in := asked{call: c, end: certainEnd(c, j.calls, j.w, bySending, nil), excused: c.old || j.excused(c), taken: taken[c.token], given: given[c.token]}
 		ops = append(ops, porcupine.Operation{ClientId: c.client, Input: in, Call: int64(c.sent), Return: int64(c.got)})
 	}
 	return porcupine.CheckOperationsTimeout(lockModel(), ops, 20*time.Second)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -86,5 +87,67 @@ func TestHashesBySeveralRedlockd(t *testing.T) {
 			masters[0].Kill()
 			masters[3].Kill()
 		}
+	}
+}
+
+// holdHash takes a lock in a hash twice, with the script and the TTL that it is given, and waits.
+const holdHash = `import redis, sys
+c = redis.Redis(host=sys.argv[1], port=int(sys.argv[2]))
+for turn in (1, 2):
+    assert c.eval(sys.argv[3], 1, "killed", "a:1", sys.argv[4]) == turn
+print("has it", flush=True)
+sys.stdin.readline()
+`
+
+// TestHashOfAKilledHolder is P2 for a lock in a hash: its holder is killed and gives nothing back.
+// Nobody else gets the lock or gives it back until its TTL is over; then another client, at another
+// redlockd, has it once. DEL, as forceUnlock sends it, takes that from it.
+func TestHashOfAKilledHolder(t *testing.T) {
+	t.Parallel()
+	const ttl = 3 * time.Second
+	masters := StartMasters(t, 5)
+	cfg := overFive(masters)
+	cfg.Timeout = 200 * time.Millisecond
+	r := StartRedlockd(t, cfg, masters)
+	other, third := DialWire(t, JoinRedlockd(t, cfg).Addr), DialWire(t, r.Addr)
+	eventually(t, "a majority answers", func() (bool, string) {
+		got := other.Ask("HLEN", "killed")
+		return got == ":0\r\n", got
+	})
+	take := func(w *Wire, who string) string { return w.Ask("EVAL", takeHash, "1", "killed", who, "60000") }
+	free := func(w *Wire, who string) string { return w.Ask("EVAL", freeHash, "1", "killed", who, "60000") }
+
+	began := time.Now()
+	h := startHolderOf(t, holdHash, r.Addr, takeHash, fmt.Sprint(ttl.Milliseconds()))
+	h.signal(syscall.SIGKILL)
+	_ = h.cmd.Wait() // it was killed
+	if got := third.Ask("HGETALL", "killed"); got != "*2\r\n$3\r\na:1\r\n$1\r\n2\r\n" {
+		t.Fatalf("when its holder was killed the hash is %q", got)
+	}
+	if got := free(other, "b:1"); got != "$-1\r\n" {
+		t.Errorf("another one gives it back: %q", got)
+	}
+	eventually(t, "another one takes it", func() (bool, string) {
+		got := take(other, "b:1")
+		refused := got == "*1\r\n$3\r\na:1\r\n" || strings.HasPrefix(got, "-NOQUORUM") // while the copies end
+		if !refused && got != ":1\r\n" {
+			t.Fatalf("another one takes it: %q", got)
+		}
+		return got == ":1\r\n", got
+	})
+	if took := time.Since(began); took < ttl {
+		t.Errorf("another one has it %v after it was taken for %v", took, ttl)
+	}
+	if got := free(third, "a:1"); got != "$-1\r\n" {
+		t.Errorf("who was its holder gives it back: %q", got)
+	}
+	if got := third.Ask("DEL", "killed"); got != ":1\r\n" {
+		t.Errorf("forced: %q", got)
+	}
+	if got := free(other, "b:1"); got != "$-1\r\n" {
+		t.Errorf("given back after it was forced: %q", got)
+	}
+	if got := take(third, "c:1"); got != ":1\r\n" {
+		t.Errorf("taken after it was forced: %q", got)
 	}
 }

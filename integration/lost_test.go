@@ -97,8 +97,14 @@ type holder struct {
 
 func startHolder(t *testing.T, addr, ttl string) *holder {
 	t.Helper()
+	return startHolderOf(t, holdAndExtend, addr, ttl)
+}
+
+// startHolderOf starts a program that takes a lock and says so.
+func startHolderOf(t *testing.T, program, addr string, args ...string) *holder {
+	t.Helper()
 	host, port, _ := strings.Cut(addr, ":")
-	cmd := exec.Command(pythonWithRedis(t), "-c", holdAndExtend, host, port, ttl)
+	cmd := exec.Command(pythonWithRedis(t), append([]string{"-c", program, host, port}, args...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

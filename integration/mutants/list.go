@@ -517,8 +517,6 @@ var mutants = []mutant{
 		"ticks := min(max(0, reading/tick), lastTick)", "ticks := int64(0)"}}, masters},
 	{"M9", "the epochs of a new cluster are those of the first one", []change{{"quorum/mark/agreement.go",
 		"Seat{Epoch: c.firstEpoch(reading) + renewal,", "Seat{Epoch: 1,"}}, masters},
-	{"V6", "whoever has a new connection raises the beat at once", []change{{"quorum/mark/view.go",
-		"before := v.Memory.noted", "before := v.Standing.Last"}}, marks},
 	{"M9", "a seat that may be forgotten is kept", []change{{"quorum/mark/judge.go",
 		"			c.Seats = c.Seats.renewed(r.Forgotten, firstEpoch(0, c.Number, s.Reading))\n", ""}}, masters},
 	{"M9", "nobody remembers, and nobody else is in view", []change{{"quorum/mark/judge.go",

@@ -13,9 +13,6 @@ type Memory struct {
 	beat     int64
 	last     beatKey
 	BeatSeen time.Duration
-	// noted is when the newest look at a mark went out, over any connection: one that breaks
-	// often raises no beat more often.
-	noted time.Duration
 	// Granted is the greatest hold that this redlockd has asked the master for and that
 	// may last; it counts until GrantedUntil, by our clock.
 	Granted      time.Duration

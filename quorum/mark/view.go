@@ -154,13 +154,13 @@ func (v *View) SawList(m *Mark, sent, now time.Duration) {
 // Note takes over from a mark when its beat was raised; from database 0's mark also the
 // seats that it records.
 func (v *View) Note(m *Mark, sent time.Duration) {
-	before := v.Memory.noted
-	v.Memory.noted, v.Standing.Last = sent, sent
+	before := v.Standing.Last
+	v.Standing.Last = sent
 	if key := (beatKey{m.ID, m.Beat}); v.Memory.last != key {
 		v.Memory.last, v.Memory.BeatSeen = key, sent
 		if sent-before > 3*clock.LookEvery/2 {
-			// The master was not looked at for long: the beat is raised at once, so that
-			// a lock granted now is not on a disk with an earlier beat.
+			// The master was not looked at for long, or over another connection: the beat is
+			// raised at once, so that a lock granted now is not on a disk with an earlier beat.
 			v.Memory.BeatSeen = before
 		}
 	}

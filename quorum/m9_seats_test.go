@@ -275,9 +275,11 @@ func TestM9FlushedMasterKeepsItsSeat(t *testing.T) {
 		c.want(do(c.q, acquire("k", "t", 100*time.Millisecond)), Won)
 		time.Sleep(2 * time.Second)
 		c.masters[0].FlushAll()
-		time.Sleep(2500 * time.Millisecond)
+		// The look that finds the loss, at most one more for what the others record if these were
+		// looked at in the same moment but later, and the one that ends the wait.
+		time.Sleep(3500 * time.Millisecond)
 		if s := c.state(0); s.State != cluster.Voting {
-			t.Fatalf("2.5 s after it was flushed, its locks over in less than 1: %+v", s)
+			t.Fatalf("3.5 s after it was flushed, its locks over in less than 1: %+v", s)
 		}
 	})
 }

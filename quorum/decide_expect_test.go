@@ -104,6 +104,21 @@ func TestDecideExpectsWhatIsOver(t *testing.T) {
 	})
 }
 
+// TestDecideExpectsTheLastCopy checks that a holder is told that there was no lock to give back
+// where no majority can have had it, though the try by what was expected has met a copy (V8).
+func TestDecideExpectsTheLastCopy(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.want(do(c.q, acquire("k", "1", time.Second)), Won)
+		time.Sleep(100 * time.Millisecond)
+		c.masters[1].Del("k")
+		c.masters[2].Del("k")
+		s := counting{State{Found: true, Token: "1"}, true}
+		if o := c.want(do(c.q, s.op(giveTurn)), Absent); o.Done != Read {
+			t.Errorf("it did a %v", o.Done)
+		}
+	})
+}
+
 // TestDecideExpectedIsUndone checks that an acquire that was expected to find nothing is taken
 // back like any other: a client that has gone is not counted in.
 func TestDecideExpectedIsUndone(t *testing.T) {

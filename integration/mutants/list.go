@@ -161,6 +161,8 @@ var mutants = []mutant{
 		"if e.Kind == Set && !found[i].Found {", "if e.Kind == Set && !found[i].Found && false {"}}, asked},
 	{"V1", "what a try has freed itself is told as 'there was nothing'", []change{{"quorum/decide.go",
 		"if c.tried.mayBeWhy(changes) {", "if c.tried.mayBeWhy(changes) && false {"}}, votes},
+	{"V8", "a turn that meets the last copy of no lock is undecided", []change{{"quorum/transact.go",
+		"return freed && v != Absent", "return freed"}}, votes},
 	{"V1", "what is freed on a minority is told as 'nothing was done'", []change{{"quorum/transact.go",
 		"if raised || leaves {", "if raised {"}}, votes},
 	{"V5", "what reads first gives up at the copy of a lost attempt", []change{{"quorum/decide.go",

@@ -3,6 +3,7 @@ package storms
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/redlockd/redlockd/quorum"
 	"github.com/redlockd/redlockd/quorum/fakeredis"
@@ -20,6 +21,9 @@ type tally struct {
 	// undone is how many turns, counted in most, are undone before a redlockd carries out
 	// anything else in that life (P5).
 	undone map[sighting]int
+	// late is until when masters may still carry out a turn of which nothing was told, where
+	// nobody has the lock: it is on its way to them, and undone when they answer (P5).
+	late time.Duration
 }
 
 // turning is what an operation does to a tally: by one step. It finds low to high turns, takes and
@@ -103,6 +107,14 @@ func (n *tally) is(t *try, turns int) {
 	n.least, n.most, n.undone = max(0, turns-t.turn.gives), turns+t.turn.takes, nil
 }
 
+// isGone notes that the holder does not have the lock, after t and at the time now.
+func (n *tally) isGone(t *try, now time.Duration) {
+	n.is(t, 0)
+	if now < n.late {
+		n.most = max(n.most, 1)
+	}
+}
+
 // judged ends an operation on a lock in a hash, before the judge of leases does.
 func (h *hashing) judged(v *visit, a hearing) {
 	if h == nil {
@@ -116,16 +128,18 @@ func (h *hashing) judged(v *visit, a hearing) {
 	n.ends(t, unheard && h.undone, at)
 	t.mayProlong(a.open() && t.turn.high > 1 || a.won() && a.done == quorum.Extend)
 	switch {
+	case unheard && t.turn.step > 0:
+		n.late = max(n.late, t.lasts())
 	case unheard:
+	case a.won() && a.done == quorum.Release:
+		t.toldCount(0, n.undone[at])
+		n.isGone(t, t.Now())
 	case a.won():
-		turns := 0
-		if a.done != quorum.Release {
-			turns = turnsIn(h.last.TokenAfter())
-		}
+		turns := turnsIn(h.last.TokenAfter())
 		t.toldCount(turns, n.undone[at])
 		n.is(t, turns)
 	default:
-		n.is(t, 0)
+		n.isGone(t, t.Now())
 	}
 }
 
@@ -217,6 +231,15 @@ func TestStormJudgeOfCounts(t *testing.T) {
 		}
 		if last != tt.fits {
 			t.Errorf("%s: fits %v, want %v", tt.name, last, tt.fits)
+		}
+	}
+	for now, want := range map[time.Duration]bool{time.Second: true, time.Minute: false} {
+		n, op := tally{late: 2 * time.Second}, &try{}
+		n.begin(op, +1)
+		n.ends(op, false, here)
+		n.isGone(op, now)
+		if n.begin(op, -1); op.turn.fits(0, 0) != want {
+			t.Errorf("a late turn is given back after %v: fits %v, want %v", now, !want, want)
 		}
 	}
 }

@@ -123,14 +123,16 @@ func (c *call) nothingDone(o *Outcome) {
 // leaves reports whether a lost attempt may have done what no rollback undoes, at masters that
 // said so, or whose answer is missing: it has taken something from a lock on any of them, or
 // has prolonged one on a majority. A release has, where a master says so: what has become of
-// the others' copies is read. But where no majority can have the lock there was none (V8).
+// the others' copies is read. But where no majority can have the lock, and nobody else has a copy,
+// there was none (V8).
 func (a *attempt) leaves(v Verdict) bool {
-	var done, freed bool
+	var done bool
+	var t vote.Tally
 	a.look(func(box *ballotBox) {
-		done, freed = box.mayHaveDone(), vote.Count(box.ballots, box.needs).Yes > 0
+		done, t = box.mayHaveDone(), vote.Count(box.ballots, box.needs)
 	})
 	if a.op.Kind == Release {
-		return freed && v != Absent
+		return t.Yes > 0 && (v != Absent || t.Met > 0)
 	}
 	final := slices.ContainsFunc(a.effects, func(e outbox.Effect) bool { return e.Final() })
 	return done && (final || a.op.Kind == transact && v == Undecided && a.raised())

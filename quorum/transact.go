@@ -121,8 +121,8 @@ func (c *call) nothingDone(o *Outcome) {
 }
 
 // leaves reports whether a lost attempt may have done what no rollback undoes, at masters that
-// said so, or whose answer is missing: it has taken something from a lock on any of them, or
-// has prolonged one on a majority. A release has, where a master says so: what has become of
+// said so, or whose answer is missing: it has taken something from a lock on any of them, or a
+// transaction may have been carried out by a majority, where others have seen it. A release has, where a master says so: what has become of
 // the others' copies is read. But where no majority can have the lock, and nobody else has a copy,
 // there was none (V8).
 func (a *attempt) leaves(v Verdict) bool {
@@ -135,14 +135,14 @@ func (a *attempt) leaves(v Verdict) bool {
 		return t.Yes > 0 && (v != Absent || t.Met > 0)
 	}
 	final := slices.ContainsFunc(a.effects, func(e outbox.Effect) bool { return e.Final() })
-	return done && (final || a.op.Kind == transact && v == Undecided && a.raised())
+	return done && (final || a.op.Kind == transact && v == Undecided)
 }
 
 // notTransacted ends a DecideAll whose changes are not made, or begins it anew. With a
 // quorum of answers, even if a few silent masters leave the verdict undecided, the next
 // attempt can find out: it reads again. But where the first of two attempts has prolonged a
 // lock, "nothing was done" would be wrong (P4). So it would be where any attempt may have
-// freed a lock, given it another token, or prolonged it.
+// freed a lock, given it another token, or been carried out by a majority.
 func (c *call) notTransacted(a *attempt, v Verdict, changes []Change) {
 	var answered int
 	a.look(func(box *ballotBox) { answered = box.answered() })

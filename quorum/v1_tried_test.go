@@ -137,6 +137,34 @@ func TestV1FreedWithoutAnAnswer(t *testing.T) {
 	})
 }
 
+// TestV1StoredWithoutAnAnswer checks that a client is not told that nothing was done where a
+// majority may have stored its lock, which another client has read, and given away since (V1, P4,
+// why 12).
+func TestV1StoredWithoutAnAnswer(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.tell(do(c.q, acquire("k", "t", time.Minute)))
+		time.Sleep(time.Second)
+		c.masters[2].Del("k")
+		c.slow(time.Millisecond, 0, 1, 2)
+		go c.losesAnswer(1, func(f *fakeMaster) bool {
+			if c.masters[0].holds("j") != "t" || f.holds("j") != "t" {
+				return false
+			}
+			c.overwrite("j", "C", 0, 1)
+			return true
+		})
+		c.want(do(c.q, Op{Kind: DecideAll, Keys: []string{"j", "k"}, DecideAll: func(s []State) []Change {
+			if s[0].Found {
+				return nil // the reply is null
+			}
+			return []Change{{Key: "j", Token: "t", TTL: 10 * time.Second}}
+		}}), Undecided)
+		if n := c.copies("j", "C"); n < 2 {
+			t.Errorf("C has %d copies", n)
+		}
+	})
+}
+
 // TestV1RaisedWithoutAnAnswer checks that a client is not told that nothing was done where a
 // majority may have prolonged its lock (V1, P4, why 11).
 func TestV1RaisedWithoutAnAnswer(t *testing.T) {

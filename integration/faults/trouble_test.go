@@ -219,14 +219,15 @@ func (j *keyJudge) silence(c *call) (out []cause) {
 	return out
 }
 
-// standing is what kept a redlockd from working at some time, or nil.
-func (h *times) standing(redlockd int, from, to time.Duration) *trouble {
+// standing is what kept a redlockd from working at some time, the latest if it was several times,
+// or nil.
+func (h *times) standing(redlockd int, from, to time.Duration) (latest *trouble) {
 	for _, t := range h.troubles {
-		if t.stands(redlockd) && t.shows(from, to) {
-			return t
+		if t.stands(redlockd) && t.shows(from, to) && (latest == nil || t.to > latest.to) {
+			latest = t
 		}
 	}
-	return nil
+	return latest
 }
 
 // heard is by when a redlockd has read what a client sent and answered it or

@@ -41,6 +41,12 @@ func (j *keyJudge) undecided(c *call) (out []cause) {
 			out = append(out, cause{crowd, o.name()})
 		}
 	}
+	for _, t := range j.takings {
+		// Nothing undoes it, so its copies may be on a minority until its hold is over.
+		if t.call != c && t.replaces && t.answer == unknown && t.sent < c.got && c.sent < min(t.until, t.gone) {
+			out = append(out, cause{tried, t.name()})
+		}
+	}
 	if len(silent) == 0 {
 		return out
 	}

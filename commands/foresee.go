@@ -67,7 +67,7 @@ func (c call) foresees(req *Request, choose func(quorum.State) decision) {
 		s := expected(c.in.seen.of(at))
 		d := choose(s)
 		hidden := values.Hidden(s.Token) || values.Hidden(d.op.Token)
-		if d.op.Keeps || !hidden || d.op.Kind == quorum.Read {
+		if d.op.Keeps || d.readsLeft || !hidden || d.op.Kind == quorum.Read {
 			return s, false
 		}
 		if s.Found {

@@ -99,6 +99,23 @@ func TestC8SeenIsCompared(t *testing.T) {
 	}
 }
 
+// TestC8LeftIsRead checks that what depends on what is left of the TTL is not derived from what was
+// seen last, though it would be the same with the least and the greatest TTL: the lock is read.
+func TestC8LeftIsRead(t *testing.T) {
+	in, s := New(rejecting(), func() int64 { return fakeNow }), newStore()
+	s.ask(t, in, evaluating(takeHash, "1 k a 10000")...)
+	s.trips = 0
+	words := evaluating(`
+		local left, by = redis.call('pttl', KEYS[1]), 1
+		if left > 1000 and left < 20000 then by = 10 end
+		local turns = redis.call('hincrby', KEYS[1], ARGV[1], by)
+		redis.call('pexpire', KEYS[1], 10000)
+		return turns`, "1 k a")
+	if got := s.ask(t, in, words...); got != ":11" || s.trips != 2 {
+		t.Errorf("%s in %d trips, want :11 in 2", got, s.trips)
+	}
+}
+
 // TestC8HashIsNotShown checks that no command shows a client what the masters store.
 func TestC8HashIsNotShown(t *testing.T) {
 	in, s := New(lenient(), func() int64 { return fakeNow }), newStore()

@@ -20,6 +20,8 @@ type plan struct {
 	reply   resp.Reply
 	notices []Notice
 	latches []script.Latch
+	// readsLeft reports whether the plan depends on what is left of a TTL.
+	readsLeft bool
 }
 
 // all returns the changes and the grants.
@@ -27,7 +29,7 @@ func (p plan) all() []quorum.Change { return append(slices.Clone(p.changes), p.g
 
 // decision converts the plan for one lock, found in state s.
 func (p plan) decision(s quorum.State) decision {
-	d := decision{reply: p.reply, notices: p.notices, latches: p.latches}
+	d := decision{reply: p.reply, notices: p.notices, latches: p.latches, readsLeft: p.readsLeft}
 	for _, c := range p.all() {
 		if c.Delete {
 			d.op = quorum.Op{Kind: quorum.Release, Token: s.Token}

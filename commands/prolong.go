@@ -62,7 +62,7 @@ func (p *prolonging) foresee(c call) {
 		return
 	}
 	p.foreseen = p.l.plan(p.expected)
-	if !reflect.DeepEqual(p.foreseen, p.l.plan(later)) {
+	if p.foreseen.readsLeft || !reflect.DeepEqual(p.foreseen, p.l.plan(later)) {
 		clear(p.expected)
 	}
 }

@@ -17,6 +17,8 @@ type decision struct {
 	reply   resp.Reply
 	notices []Notice
 	latches []script.Latch
+	// readsLeft is as in plan.
+	readsLeft bool
 }
 
 // doNothing is the decision to change nothing and answer r.

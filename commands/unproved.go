@@ -114,7 +114,7 @@ func (r runner) once(states []quorum.State) plan {
 	if err != nil {
 		return plan{reply: resp.Error(r.failed(err))}
 	}
-	p := plan{reply: fill(res.Reply, quorum.State{})}
+	p := plan{reply: fill(res.Reply, quorum.State{}), readsLeft: res.ReadsLeft}
 	for i, e := range res.Effects {
 		change, does, refused := r.change(e, states[i])
 		if refused != "" {

@@ -21,9 +21,7 @@ func (c *call) foresee(now time.Duration) {
 		c.foreseen = true
 		if s, ok := c.op.Expect(); ok {
 			if op := c.op.Decide(s); !op.doesNothing() {
-				if !op.Replace {
-					s.TTL = op.TTL // what is left is not known, so what asks for less shortens afterwards (V6)
-				}
+				s.TTL = op.TTL // what is left is not known, and the client asks for this, which may be less (V6)
 				c.passOn()
 				c.carryOut(op, s, c.unforeseen, now)
 				return

@@ -104,6 +104,25 @@ func TestDecideExpectsWhatIsOver(t *testing.T) {
 	})
 }
 
+// TestDecideExpectsLess checks that a holder who counts up by what was expected, and asks for less
+// than what is left, gets that (V6).
+func TestDecideExpectsLess(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.want(do(c.q, acquire("k", "1", time.Minute)), Won)
+		s := counting{State{Found: true, Token: "1"}, true}
+		c.want(do(c.q, s.op(func(s State) Op {
+			op := takeTurn(s)
+			op.TTL = time.Second
+			return op
+		})), Won)
+		for _, f := range c.masters {
+			if left := f.TTL("k"); f.holds("k") != "2" || left > 2*time.Second {
+				t.Errorf("master %s has %q for %v", f.Name, f.holds("k"), left)
+			}
+		}
+	})
+}
+
 // TestDecideExpectsTheLastCopy checks that a holder is told that there was no lock to give back
 // where no majority can have had it, though the try by what was expected has met a copy (V8).
 func TestDecideExpectsTheLastCopy(t *testing.T) {

@@ -100,7 +100,7 @@ func (p *program) run(b *lua.Budget, s *space) (res Result, err error) {
 	case *NeedsKeysError:
 		return res, end
 	}
-	res = Result{Reply: reply.value, Notices: noticesOf(s.notices, nil)}
+	res = Result{Reply: reply.value, Notices: noticesOf(s.notices, nil), ReadsLeft: s.readsLeft}
 	res.Latches, err = latchesOf(s)
 	return res, err
 }

@@ -83,6 +83,8 @@ type Result struct {
 	// Notices are to be given, and Latches kept, once the effects are carried out.
 	Notices []Notice
 	Latches []Latch
+	// ReadsLeft reports whether the run read what is left of a TTL.
+	ReadsLeft bool
 }
 
 // State is what a key holds: a string, or a value of package values.

@@ -15,6 +15,8 @@ type space struct {
 	byName map[value]*keyModel
 	// hashes reports whether the run has called a command on hashes.
 	hashes bool
+	// readsLeft reports whether the run has read what is left of a TTL that it did not set.
+	readsLeft bool
 	// signalKeys are, in a dry run, the keys that turned out to be signals.
 	signalKeys map[string]bool
 	// decodes reports whether the run has decoded JSON.

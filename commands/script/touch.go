@@ -108,6 +108,7 @@ func (r *run) left(k *keyModel, seconds bool) value {
 	case e.kind == asFound && r.proving:
 		return remaining{seconds}
 	case e.kind == asFound:
+		r.space.readsLeft = true
 		e.after = fixedNumber(k.foundMillis)
 	}
 	l := e.after

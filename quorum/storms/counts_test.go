@@ -161,8 +161,8 @@ func (t *try) toldCount(turns, undone int) {
 	t.count("counts told")
 }
 
-// miscounted fails, unless a master was just made a replica of a server that lacks a turn, or the
-// last turn was given back before, and is once more by copies on a minority that missed that, as any
+// miscounted fails, unless a master was just made a replica of a server that lacks a turn, or a
+// majority came back with disks that lack it, or the last turn was given back before, and is once more by copies on a minority that missed that, as any
 // release is (V8). The caller must hold mu.
 func (t *try) miscounted(turns, undone int) {
 	copies, _ := t.copies(t.lease.token)
@@ -170,11 +170,26 @@ func (t *try) miscounted(turns, undone int) {
 	case t.lagging():
 		t.count("excuse: a master has just become a replica of a server that lacks a turn")
 		return
+	case t.wentBack() >= t.leastMajority():
+		t.count("excuse: a majority of the masters came back with disks of before a turn")
+		return
 	case turns == 0 && t.turn.step < 0 && t.turn.high == 0 && copies > 0 && (copies < t.largerMajority() || t.shape.required):
 		t.count("excuse: the last turn is given back again, by copies that have missed that (V8)")
 		return
 	}
 	t.fail("COUNT: %v, %s is told %d by redlockd %d, by a turn of %d on %d to %d, of which %d are undone", t.lock, t.lease.token, turns, t.node.number, t.turn.step, t.turn.low, t.turn.high, undone)
+}
+
+// wentBack returns how many masters' clocks or disks went back.
+func (s *storm) wentBack() (n int) {
+	s.Lock()
+	defer s.Unlock()
+	for _, f := range s.servers {
+		if f.Strange {
+			n++
+		}
+	}
+	return n
 }
 
 // countIs checks the count that a holder has read.

@@ -10,6 +10,7 @@
 //
 //	make bench                                  # all workloads, about ten minutes
 //	make bench BENCH='-only a,d -rounds 3'      # two of them, briefly
+//	make pgo                                    # profile.go: the profile for the compiler
 //
 // The workloads are named as in docs/performance.md:
 //

@@ -193,3 +193,37 @@ func TestJudgeOfNoQuorum(t *testing.T) {
 		}
 	}
 }
+
+// TestJudgeOfNoQuorumAgain checks that the latest standstill of a redlockd excuses, also where an
+// earlier one still shows, and a change of token that nobody could tell until its hold is over.
+func TestJudgeOfNoQuorumAgain(t *testing.T) {
+	const s = time.Second
+	e := &call{kind: read, sent: 6 * s, got: 6*s + 10*ms, answer: unknown, value: "NOQUORUM x"}
+	first := &trouble{what: "freeze", from: s, to: 2 * s, after: 5 * s, redlockd: 0}
+	second := &trouble{what: "freeze", from: 4 * s, to: 5 * s, after: 5 * s, redlockd: 0}
+	change := &call{kind: acquire, token: "b", sent: 4 * s, got: 4*s + ms, ttl: 4 * s, answer: unknown, value: "NOQUORUM x", replaces: true}
+	over := *change
+	over.sent, over.got, over.ttl = s, s+ms, s
+	for _, c := range []struct {
+		name  string
+		stood []*trouble
+		calls []*call
+		want  string
+	}{
+		{"it stood still twice", []*trouble{first, second}, nil, still},
+		{"it stood still long ago", []*trouble{first}, nil, ""},
+		{"an undecided change", nil, []*call{change}, tried},
+		{"an undecided change whose hold is over", nil, []*call{&over}, ""},
+	} {
+		calls := append(c.calls, e)
+		w := &times{troubles: c.stood}
+		j := &keyJudge{w: w, calls: calls, takings: w.takings(calls), masters: 5, window: 3 * s}
+		got := ""
+		for _, f := range j.undecided(e) {
+			got += f.kind
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

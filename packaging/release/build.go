@@ -30,9 +30,9 @@ func (t target) build(version string) ([]byte, error) {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "redlockd")
 	cmd := exec.Command("go", "build",
-		"-trimpath", // no folder of this machine
-		"-pgo=packaging/release/redlockd.pgo",
-		"-buildvcs=false", // an unpacked archive of the sources has no git
+		"-trimpath",                           // no folder of this machine
+		"-pgo=packaging/release/redlockd.pgo", // make pgo takes it
+		"-buildvcs=false",                     // an unpacked archive of the sources has no git
 		"-ldflags", "-s -w -X main.version="+version,
 		"-o", path, ".")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.goos, "GOARCH="+t.goarch,

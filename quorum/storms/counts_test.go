@@ -162,8 +162,8 @@ func (t *try) toldCount(turns, undone int) {
 }
 
 // miscounted fails, unless a master was just made a replica of a server that lacks a turn, or a
-// majority came back with disks that lack it, or the last turn was given back before, and is once more by copies on a minority that missed that, as any
-// release is (V8). The caller must hold mu.
+// majority came back with disks that lack it, or the last turn was given back before, and is once
+// more by copies on a minority that missed that, as any release is (V8). The caller must hold mu.
 func (t *try) miscounted(turns, undone int) {
 	copies, _ := t.copies(t.lease.token)
 	switch {

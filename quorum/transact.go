@@ -78,11 +78,6 @@ func (c *call) transactRest(first *attempt, rest *Op, changes []Change) {
 	}, c.q.now())
 }
 
-// raised reports whether an attempt, if it was won, has prolonged a lock that there was.
-func (a *attempt) raised() bool {
-	return slices.ContainsFunc(a.effects, func(e outbox.Effect) bool { return e.Meets != outbox.Nothing && e.Does == outbox.Raises })
-}
-
 // transacted ends a DecideAll whose changes are made.
 func (c *call) transacted(o *Outcome, changes []Change) {
 	o.Done, o.Changes = DecideAll, changes
@@ -122,9 +117,9 @@ func (c *call) nothingDone(o *Outcome) {
 
 // leaves reports whether a lost attempt may have done what no rollback undoes, at masters that
 // said so, or whose answer is missing: it has taken something from a lock on any of them, or a
-// transaction may have been carried out by a majority, where others have seen it. A release has, where a master says so: what has become of
-// the others' copies is read. But where no majority can have the lock, and nobody else has a copy,
-// there was none (V8).
+// transaction may have been carried out by a majority, where others have seen it. A release has,
+// where a master says so: what has become of the others' copies is read. But where no majority can
+// have the lock, and nobody else has a copy, there was none (V8).
 func (a *attempt) leaves(v Verdict) bool {
 	var done bool
 	var t vote.Tally
@@ -140,14 +135,14 @@ func (a *attempt) leaves(v Verdict) bool {
 
 // notTransacted ends a DecideAll whose changes are not made, or begins it anew. With a
 // quorum of answers, even if a few silent masters leave the verdict undecided, the next
-// attempt can find out: it reads again. But where the first of two attempts has prolonged a
-// lock, "nothing was done" would be wrong (P4). So it would be where any attempt may have
-// freed a lock, given it another token, or been carried out by a majority.
+// attempt can find out: it reads again. But "nothing was done" would be wrong (P4) where the
+// first of two attempts was won, since others may have seen what it did, and where any attempt
+// may have freed a lock, given it another token, or been carried out by a majority.
 func (c *call) notTransacted(a *attempt, v Verdict, changes []Change) {
 	var answered int
 	a.look(func(box *ballotBox) { answered = box.answered() })
-	raised, leaves := a.op.first != nil && a.op.first.raised(), a.leaves(v)
-	if raised || leaves {
+	leaves := a.op.first != nil || a.leaves(v)
+	if leaves {
 		v = Undecided
 	}
 	o := a.outcome(v)
@@ -155,7 +150,7 @@ func (c *call) notTransacted(a *attempt, v Verdict, changes []Change) {
 	if leaves {
 		c.tried.note(changes, o)
 	}
-	if !raised && answered >= a.masters.Quorum && c.mayRetry() {
+	if answered >= a.masters.Quorum && c.mayRetry() {
 		c.retry()
 		return
 	}

@@ -21,7 +21,7 @@ func (j *keyJudge) undecided(c *call) (out []cause) {
 		}
 	}
 	// One that was not asked, and could be by the time of the answer, has just left its quarantine.
-	says := strings.Contains(c.value, " quarantine") || strings.Contains(c.value, " not asked")
+	says := strings.Contains(c.value, " quarantine") || strings.Contains(c.value, " new") || strings.Contains(c.value, " not asked")
 	silent, cut, why := j.w.lately(c.redlockd, c.sent, c.got, says)
 	reasons := make([]string, 0, len(why))
 	for _, t := range why {

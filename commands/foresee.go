@@ -11,7 +11,8 @@ import (
 
 // What reads first takes two round trips. So for hashes it is remembered what was seen last, and
 // what follows from that is sent at once (quorum.Op.Expect). Nothing else follows from it: the
-// masters compare it with what they have.
+// masters compare it with what they have. It is remembered while its TTL lasts: what would be
+// compared with the last copies of a lock that is over changes these, and is NOQUORUM (P4).
 
 // maxSightings bounds the keys in each of two generations: when the younger is full the older is
 // dropped. A key that was dropped costs one read.
@@ -23,7 +24,13 @@ const maxSighting = 512
 // sightings are the hashes that were seen last, by key. All Interpreters made by For share them.
 type sightings struct {
 	mu           sync.Mutex
-	young, older map[place]string
+	young, older map[place]sighting
+}
+
+// sighting is a hash, and when it is over.
+type sighting struct {
+	token string
+	until time.Time
 }
 
 type place struct {
@@ -31,31 +38,35 @@ type place struct {
 	key string
 }
 
-func newSightings() *sightings { return &sightings{young: map[place]string{}} }
+func newSightings() *sightings { return &sightings{young: map[place]sighting{}} }
 
-// of returns the hash that a key held; empty if none is known.
+// of returns the hash that a key held; empty if none is known, or it is over.
 func (s *sightings) of(p place) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if token, ok := s.young[p]; ok {
-		return token
+	seen, ok := s.young[p]
+	if !ok {
+		seen = s.older[p]
 	}
-	return s.older[p]
+	if !time.Now().Before(seen.until) {
+		return ""
+	}
+	return seen.token
 }
 
 // note records what a key holds.
-func (s *sightings) note(p place, token string) {
+func (s *sightings) note(p place, seen sighting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !values.Hidden(token) || len(p.key)+len(token) > maxSighting {
+	if !values.Hidden(seen.token) || len(p.key)+len(seen.token) > maxSighting {
 		delete(s.young, p)
 		delete(s.older, p)
 		return
 	}
 	if len(s.young) >= maxSightings {
-		s.young, s.older = map[place]string{}, s.young
+		s.young, s.older = map[place]sighting{}, s.young
 	}
-	s.young[p] = token
+	s.young[p] = seen
 }
 
 // foresees makes the request of one decide begin with what choose would do in the state that was
@@ -89,16 +100,18 @@ func expected(token string) quorum.State {
 func (c call) notes(req *Request) {
 	op, at := &req.Ops[0], place{c.db, req.Ops[0].Key}
 	decides := op.Decide
-	after := ""
+	var after sighting
 	op.Decide = func(s quorum.State) quorum.Op {
-		does := decides(s)
-		switch does.Kind {
-		case quorum.Read:
-			after = s.Token
-		case quorum.Release:
-			after = ""
+		does, now := decides(s), time.Now()
+		switch {
+		case does.Kind == quorum.Release, does.Kind == quorum.Read && !s.Found:
+			after = sighting{}
+		case does.Kind == quorum.Read:
+			after = sighting{s.Token, now.Add(s.TTL)}
+		case does.Keeps:
+			after = sighting{does.TokenAfter(), now.Add(s.TTL)}
 		default:
-			after = does.TokenAfter()
+			after = sighting{does.TokenAfter(), now.Add(does.TTL)}
 		}
 		return does
 	}
@@ -107,7 +120,7 @@ func (c call) notes(req *Request) {
 		if carriedOut(outs[0]) {
 			c.in.seen.note(at, after)
 		} else {
-			c.in.seen.note(at, "")
+			c.in.seen.note(at, sighting{})
 		}
 		return notices(outs)
 	}

@@ -150,8 +150,9 @@ type hashing struct {
 	*storm
 	lock quorum.Op
 	step int
-	// last is what was decided on last, and counts.
+	// last is what was decided on last, and counts; over is when the lock is over by that.
 	last quorum.Op
+	over time.Time
 	// undone reports whether a turn that nobody was told of is undone before the next operation
 	// that the redlockd carries out in this life.
 	undone bool
@@ -187,26 +188,39 @@ func (h *hashing) decide(st quorum.State) quorum.Op {
 		}
 	}
 	op.DB, op.Key = h.lock.DB, h.lock.Key
-	h.last = op
+	h.last, h.over = op, time.Now().Add(op.TTL)
+	if op.Kind == quorum.Read && st.Found {
+		h.over = time.Now().Add(st.TTL)
+	}
 	return op
 }
 
-// sighting is where a string was seen last: at a redlockd in one of its lives.
-type sighting struct {
+// place is where a string was seen last: at a redlockd in one of its lives.
+type place struct {
 	node *node
 	life int
 	lock fakeredis.KeyName
 }
 
-func (h *hashing) at(n *node, life int) sighting {
-	return sighting{n, life, fakeredis.KeyName{DB: h.lock.DB, Key: h.lock.Key}}
+// sighting is what was seen there, and until when it is no more than its TTL old.
+type sighting struct {
+	token string
+	until time.Time
 }
 
-// expects returns the state that was seen last, if anything is done in it.
+func (h *hashing) at(n *node, life int) place {
+	return place{n, life, fakeredis.KeyName{DB: h.lock.DB, Key: h.lock.Key}}
+}
+
+// expects returns the state that was seen last and is not over, if anything is done in it.
 func (h *hashing) expects(n *node) (quorum.State, bool) {
 	h.mu.Lock()
-	token := h.sighted[h.at(n, n.life())]
+	seen := h.sighted[h.at(n, n.life())]
 	h.mu.Unlock()
+	token := seen.token
+	if !time.Now().Before(seen.until) {
+		token = ""
+	}
 	st := quorum.State{Found: token != "", Token: token, TTL: time.Millisecond}
 	return st, h.choose(st).Kind != quorum.Read
 }
@@ -225,7 +239,7 @@ func (h *hashing) ends(v *visit, o *quorum.Outcome, life int) {
 		after = h.last.TokenAfter()
 	}
 	h.mu.Lock()
-	h.sighted[h.at(v.node, life)] = after
+	h.sighted[h.at(v.node, life)] = sighting{after, h.over}
 	h.mu.Unlock()
 	nobody := o.Err != nil || v.caller.gone.Load()
 	h.life, h.undone = life, nobody && o.Did != nil && o.Did.Kind == quorum.Acquire

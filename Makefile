@@ -134,7 +134,7 @@ front: deps ## each client behind HAProxy and Envoy while its redlockd fails; wr
 	@.ci/deps front
 	@go run ./integration/clients/runner -install -prepare -only '^(Go|Python|Node|Java)/'
 	@. ./.deps/env && FRONT_ENVOY=$${FRONT_ENVOY:-$(CURDIR)/.deps/envoy/bin/envoy} go test -count=1 -v -timeout 0 ./integration/front -args -rounds 3 -report $(CURDIR)/docs/high-availability.md
-	@echo "Not run: keepalived, whose file is only checked, and a Service of Kubernetes. Lines with SKIP say what else was not."
+	@echo "Not run: a Service of Kubernetes. Lines with SKIP say what else was not."
 
 suites: deps build ## the lock libraries' own tests on one Redis and on redlockd; writes docs/suites.md; Linux, an hour; needs Node, Java, Maven, Rust and Debian
 	@. ./.deps/env && integration/suites/run.py -report docs/suites.md

@@ -1,13 +1,14 @@
 package front
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/redlockd/redlockd/integration/rig"
@@ -52,39 +53,49 @@ func startProxy(t *testing.T, c *cluster, file string, argv ...string) string {
 	t.Helper()
 	addr := rig.FreeAddress(t)
 	path := filepath.Join(t.TempDir(), filepath.Base(file))
-	if err := os.WriteFile(path, []byte(withAddresses(t, c, file, addr)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(withAddresses(t, c, file, addr, rig.FreeAddress(t))), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	log, err := os.Create(path + ".log")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, rig.Program(t, argv[0]), append(argv[1:], path)...)
-	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		stop()
-		_ = cmd.Wait() // it was killed
-		if text, _ := os.ReadFile(log.Name()); t.Failed() {
-			t.Logf("what %s said:\n%s", argv[0], text)
-		}
-		_ = log.Close()
-	})
+	startProgram(t, path+".log", append(append([]string{rig.Program(t, argv[0])}, argv[1:]...), path)...)
 	return addr
 }
 
+// startProgram runs a program, which logs to a file, until the test ends or it is stopped before.
+func startProgram(t *testing.T, path string, argv ...string) (stop func()) {
+	t.Helper()
+	log, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stop = sync.OnceFunc(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait() // it was killed
+		_ = log.Close()
+	})
+	t.Cleanup(func() {
+		stop()
+		if text, _ := os.ReadFile(path); t.Failed() {
+			t.Logf("what %s said:\n%s", argv, text)
+		}
+	})
+	return stop
+}
+
 // withAddresses is a file of packaging with the addresses of a test in place of
-// those that it shows.
-func withAddresses(t *testing.T, c *cluster, file, addr string) string {
+// those that it shows; health is where HAProxy says whether a redlockd is ready.
+func withAddresses(t *testing.T, c *cluster, file, addr, health string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(packaging, file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	replace := []string{"127.0.0.1:8404", rig.FreeAddress(t), "127.0.0.1:6380", addr,
+	replace := []string{"127.0.0.1:8404", health, "127.0.0.1:6380", addr,
 		"address: 127.0.0.1, port_value: 6380", inYAML(addr)}
 	for i, r := range c.redlockds {
 		host, admin := "10.0.0."+string(rune('5'+i)), port(r.Admin)

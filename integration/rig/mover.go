@@ -19,7 +19,13 @@ type Mover struct {
 // NewMover forwards to an address until the test ends.
 func NewMover(tb TB, to string) *Mover {
 	tb.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	return NewMoverAt(tb, "127.0.0.1", to)
+}
+
+// NewMoverAt is NewMover on an address of this host.
+func NewMoverAt(tb TB, ip, to string) *Mover {
+	tb.Helper()
+	ln, err := net.Listen("tcp", net.JoinHostPort(ip, "0"))
 	if err != nil {
 		tb.Fatalf("%v", err)
 	}

@@ -1,7 +1,7 @@
 package clients;
 
 import org.redisson.api.RedissonClient;
-import org.redisson.spring.starter.RedissonAutoConfigurationV2;
+import org.redisson.spring.starter.RedissonProperties;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -11,7 +11,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 public class RedissonBoot {
     public static void main(String[] args) {
         Steps s = new Steps(args);
-        s.version(RedissonAutoConfigurationV2.class);
+        s.version(RedissonProperties.class);
         RedissonClient one = client(s), two = client(s);
         String key = s.prefix + "boot";
         RedissonLock.steps(s, one, two, c -> c.getLock(key));

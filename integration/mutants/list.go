@@ -174,7 +174,7 @@ var mutants = []mutant{
 	{"V1", "whose last turn met another's is told that there was no lock", []change{{"quorum/transact.go",
 		"return t.Yes > 0 && (v != Absent || t.Met > 0)", "return t.Yes > 0 && v != Absent"}}, votes},
 	{"V1", "what is freed on a minority is told as 'nothing was done'", []change{{"quorum/transact.go",
-		"if raised || leaves {", "if raised {"}}, votes},
+		"if leaves {\n		v = Undecided", "if a.op.first != nil {\n		v = Undecided"}}, votes},
 	{"V5", "what reads first gives up at the copy of a lost attempt", []change{{"quorum/decide.go",
 		"case read.mayHaveMetLost() && c.mayRetry():", "case false:"}}, votes},
 	{"V5", "what reads several keys first gives up at the copy of a lost attempt", []change{{"quorum/decide.go",

@@ -2,9 +2,12 @@ package storms
 
 import (
 	"slices"
+	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum"
+	"github.com/redlockd/redlockd/quorum/fakeredis"
 )
 
 // The judge of EXEC: it acts only if nothing that was watched has changed, and is null only if
@@ -99,7 +102,9 @@ func (t *try) whyNull(g *glance) string {
 	}
 	for _, other := range append(slices.Clone(t.tries[t.lock]), t.past[t.lock]...) {
 		_, limits := other.limit(l)
-		if other != t && (other.ended == 0 || other.ended >= g.sent) && (limits || g.token == "" && takes(&other.op)) {
+		// Who found nothing may have read behind a release that came after its WATCH.
+		changes := limits || g.token == "" && (takes(&other.op) || other.op.Kind == quorum.Release && other.sent <= g.got)
+		if other != t && (other.ended == 0 || other.ended >= g.sent) && changes {
 			return "others changed it meanwhile"
 		}
 	}
@@ -127,4 +132,36 @@ func (t *try) whyNull(g *glance) string {
 		return "a master has just become a replica of a server that lacks the lock"
 	}
 	return ""
+}
+
+// TestStormJudgeOfNulls checks that an EXEC that found nothing and is null is excused by a release
+// between its WATCH and the answer to its read.
+func TestStormJudgeOfNulls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStorm(t, 1)
+		defer s.end()
+		s.build()
+		time.Sleep(30 * time.Second)
+		lock := fakeredis.KeyName{Key: "k"}
+		for _, tt := range []struct {
+			name        string
+			kind        quorum.Kind
+			sent, ended time.Duration
+			excused     bool
+		}{
+			{"released behind the watch", quorum.Release, 11 * time.Second, 11500 * time.Millisecond, true},
+			{"under way", quorum.Release, 9 * time.Second, 0, true},
+			{"released before the watch", quorum.Release, 9 * time.Second, 9500 * time.Millisecond, false},
+			{"released when it was read", quorum.Release, 13 * time.Second, 14 * time.Second, false},
+			{"taken when it was read", quorum.Acquire, 13 * time.Second, 14 * time.Second, true},
+		} {
+			other := &try{witness: s.judge, lock: lock, lease: &lease{}, op: quorum.Op{Kind: tt.kind, Key: "k", Token: "B"}, sent: tt.sent, ended: tt.ended}
+			s.judge.tries[lock] = []*try{other}
+			it := &try{witness: s.judge, lock: lock, op: quorum.Op{Kind: quorum.Acquire, Key: "k", Token: "A"}, node: s.nodes[0]}
+			if got := it.whyNull(&glance{sent: 10 * time.Second, got: 12 * time.Second}); (got != "") != tt.excused {
+				t.Errorf("%s: %q", tt.name, got)
+			}
+		}
+		delete(s.judge.tries, lock)
+	})
 }

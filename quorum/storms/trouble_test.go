@@ -1,6 +1,7 @@
 package storms
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -108,6 +109,8 @@ func (v *visit) whyUndecided(text string) string {
 		return "a lock beside masters that are away"
 	case v.shape.required && strings.Contains(text, "split") && v.beside():
 		return "the others have a lock that the required master has not, since an extend was not decided"
+	case v.changedByWord(text):
+		return "a turn has changed what is left of the holder's lock on the required master, which no quorum has"
 	case v.crowded():
 		return "others at once"
 	}
@@ -193,6 +196,18 @@ func (v *visit) beside() bool {
 	})
 }
 
+// changedByWord reports whether a turn was agreed to where, since it was asked for, only a minority
+// had the holder's lock, with the required master, by whose word a read tells it (V11): what the
+// next try finds, this one may have counted (P4).
+func (v *visit) changedByWord(text string) bool {
+	if v.hash == nil || strings.Contains(text, " 0 agreed") || !strings.Contains(text, " without the key") {
+		return false
+	}
+	t, holder := v.tries[0], v.hash.lock.Token
+	copies, _ := t.copies(holder)
+	return copies < v.leastMajority() && t.requiredHad(holder)
+}
+
 // crowded reports whether other clients ask for the same lock at the same time.
 func (v *visit) crowded() bool {
 	lock := fakeredis.KeyName{DB: v.meant.DB, Key: v.meant.Key}
@@ -248,6 +263,53 @@ func TestStormJudgeOfNoQuorum(t *testing.T) {
 		}
 		if time.Sleep(s.longestHold() + time.Second); why(silent) != "" {
 			t.Errorf("the longest hold is over: %q", why(silent))
+		}
+	})
+}
+
+// TestStormJudgeOfTurnsByWord checks that the NOQUORUM of a turn is excused where the required
+// master and no quorum has what is left of the holder's lock, and only there.
+func TestStormJudgeOfTurnsByWord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStorm(t, 1)
+		s.shape.masters, s.shape.nodes, s.shape.required, s.shape.rolling = 4, 1, true, false
+		defer s.end()
+		s.build()
+		time.Sleep(30 * time.Second)
+		const some, none = "NOQUORUM 4 of 4 masters answered, 3 needed: 2 agreed, 0 refused, 2 without the key", "NOQUORUM 4 of 4 masters answered, 3 needed: 0 agreed, 0 refused, 4 without the key"
+		for i, tt := range []struct {
+			name    string
+			on      string
+			turns   int
+			text    string
+			excused bool
+		}{
+			{"on the required master", "a", 2, some, true},
+			{"on it and another one", "ab", 2, some, true},
+			{"on a quorum", "abc", 2, some, false},
+			{"on others", "bc", 2, some, false},
+			{"nobody agreed", "a", 2, none, false},
+			{"counted too often", "a", mostTurns + 2, some, false},
+		} {
+			c := s.dropsIn(s.stream("judge"))
+			lock := quorum.Op{Key: "h", Token: fmt.Sprint(i)}
+			v := c.visits(s.nodes[0])
+			v.hash, v.tries = &hashing{storm: s, lock: lock, step: +1}, []*try{s.judge.beginTurn(s.nodes[0], lock, +1)}
+			v.sent, v.meant = s.Now(), v.tries[0].op
+			servers := s.present()
+			s.Lock()
+			for _, f := range servers {
+				f.Del(0, "h")
+				if strings.Contains(tt.on, f.Name) {
+					f.Put(0, "h", fakeredis.Entry{Value: counted(lock.Token, tt.turns)})
+				}
+			}
+			s.Unlock()
+			if got := v.whyUndecided(tt.text); (got != "") != tt.excused {
+				t.Errorf("%s: %q", tt.name, got)
+			}
+			v.tries[0].lost(true)
+			time.Sleep(time.Second)
 		}
 	})
 }

@@ -235,6 +235,30 @@ func TestM3LongerMaxTTLThatOneMarkLacks(t *testing.T) {
 	})
 }
 
+// TestM3LongLockAfterASilence checks that right after redlockd was silent, while the doubt that it
+// wrote then still keeps masters from granting, a longer lock is refused with that reason, and not
+// because they vote (M3, M5).
+func TestM3LongLockAfterASilence(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		for _, f := range c.masters {
+			f.set(func() { f.Offset = 500 * time.Millisecond })
+		}
+		silence := c.q.cluster.Database(0).Silence
+		for silence() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		for silence() > 0 {
+			time.Sleep(time.Millisecond)
+		}
+		o := c.want(do(c.q, acquire("k", "t", 30*time.Minute)), Undecided)
+		if want := "bear it first, and a is being looked at, b is being looked at, c is being looked at"; !strings.HasSuffix(o.Err.Error(), want) {
+			t.Errorf("answered %q, want %q", o.Err, want)
+		}
+		time.Sleep(3 * time.Second)
+		c.want(do(c.q, acquire("k", "t", 30*time.Minute)), Won)
+	})
+}
+
 // TestM3NewMarksKeepTheFloor checks the same where R2, before it lost sight of c, has
 // written new marks for a and b, one after the other.
 func TestM3NewMarksKeepTheFloor(t *testing.T) {

@@ -182,6 +182,10 @@ func (d *Database) AboveGrantLimit(hold time.Duration) (above bool, lacking []st
 	return allowing < zero.List().Quorum, lacking
 }
 
+// inSentence words a master's state. What keeps one that votes from being asked, as a doubt does
+// right after a silence (M5), becomes its state at the next look.
+var inSentence = strings.NewReplacer(string(Quarantine), "in quarantine", string(Voting), "being looked at")
+
 // marksAllowing returns how many marks of database 0 let a hold be granted, and which of
 // the other masters' marks cannot be written now.
 func (d *Database) marksAllowing(hold time.Duration) (allowing int, lacking []string) {
@@ -194,7 +198,7 @@ func (d *Database) marksAllowing(hold time.Duration) (allowing int, lacking []st
 		case may:
 			allowing++
 		case !can:
-			lacking = append(lacking, l.Name+" is "+strings.Replace(string(l.Describe().State), "quarantine", "in quarantine", 1))
+			lacking = append(lacking, l.Name+" is "+inSentence.Replace(string(l.Describe().State)))
 		}
 	}
 	return allowing, lacking

@@ -3,6 +3,7 @@ package storms
 import (
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum"
@@ -138,6 +139,9 @@ func (h *hashing) judged(v *visit, a hearing) {
 		turns := turnsIn(h.last.TokenAfter())
 		t.toldCount(turns, n.undone[at])
 		n.is(t, turns)
+	case t.shape.required && h.last.Kind == quorum.Extend:
+		// It finds nothing where the required master alone has what a read tells (V11).
+		n.least = 0
 	default:
 		n.isGone(t, t.Now())
 	}
@@ -201,6 +205,28 @@ func (j *witness) countIs(lock quorum.Op, turns int) {
 		j.count("counts read")
 	default:
 		j.fail("COUNT: %d %q, %s reads %d, and has it %d to %d times", lock.DB, lock.Key, lock.Token, turns, n.least, n.most)
+	}
+}
+
+// TestStormJudgeOfAnAbsentExtend checks that an extend that found nothing says that its holder has
+// the lock no more, but where there is a required master, whose copy reads tell (V11).
+func TestStormJudgeOfAnAbsentExtend(t *testing.T) {
+	for _, required := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStorm(t, 1)
+			s.shape.masters, s.shape.nodes, s.shape.required, s.shape.rolling = 4, 1, required, false
+			defer s.end()
+			s.build()
+			lock := quorum.Op{Key: "h", Token: "A"}
+			v := s.dropsIn(s.stream("judge")).visits(s.nodes[0])
+			v.hash, v.tries = &hashing{storm: s, lock: lock, last: quorum.Op{Kind: quorum.Extend}}, []*try{s.judge.beginTurn(s.nodes[0], lock, 0)}
+			v.tries[0].lease.count.most = 2
+			v.hash.judged(v, hearing{known: true, verdict: quorum.Absent, done: quorum.Extend})
+			if got := s.judge.mayHave(lock); (got > 0) != required {
+				t.Errorf("required %v: it may have the lock %d times", required, got)
+			}
+			v.tries[0].lost(true)
+		})
 	}
 }
 

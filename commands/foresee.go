@@ -11,8 +11,7 @@ import (
 
 // What reads first takes two round trips. So for hashes it is remembered what was seen last, and
 // what follows from that is sent at once (quorum.Op.Expect). Nothing else follows from it: the
-// masters compare it with what they have. It is remembered while its TTL lasts: what would be
-// compared with the last copies of a lock that is over changes these, and is NOQUORUM (P4).
+// masters compare it with what they have.
 
 // maxSightings bounds the keys in each of two generations: when the younger is full the older is
 // dropped. A key that was dropped costs one read.
@@ -24,13 +23,7 @@ const maxSighting = 512
 // sightings are the hashes that were seen last, by key. All Interpreters made by For share them.
 type sightings struct {
 	mu           sync.Mutex
-	young, older map[place]sighting
-}
-
-// sighting is a hash, and when it is over.
-type sighting struct {
-	token string
-	until time.Time
+	young, older map[place]string
 }
 
 type place struct {
@@ -38,35 +31,31 @@ type place struct {
 	key string
 }
 
-func newSightings() *sightings { return &sightings{young: map[place]sighting{}} }
+func newSightings() *sightings { return &sightings{young: map[place]string{}} }
 
-// of returns the hash that a key held; empty if none is known, or it is over.
+// of returns the hash that a key held; empty if none is known.
 func (s *sightings) of(p place) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	seen, ok := s.young[p]
-	if !ok {
-		seen = s.older[p]
+	if token, ok := s.young[p]; ok {
+		return token
 	}
-	if !time.Now().Before(seen.until) {
-		return ""
-	}
-	return seen.token
+	return s.older[p]
 }
 
 // note records what a key holds.
-func (s *sightings) note(p place, seen sighting) {
+func (s *sightings) note(p place, token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !values.Hidden(seen.token) || len(p.key)+len(seen.token) > maxSighting {
+	if !values.Hidden(token) || len(p.key)+len(token) > maxSighting {
 		delete(s.young, p)
 		delete(s.older, p)
 		return
 	}
 	if len(s.young) >= maxSightings {
-		s.young, s.older = map[place]sighting{}, s.young
+		s.young, s.older = map[place]string{}, s.young
 	}
-	s.young[p] = seen
+	s.young[p] = token
 }
 
 // foresees makes the request of one decide begin with what choose would do in the state that was
@@ -100,18 +89,16 @@ func expected(token string) quorum.State {
 func (c call) notes(req *Request) {
 	op, at := &req.Ops[0], place{c.db, req.Ops[0].Key}
 	decides := op.Decide
-	var after sighting
+	after := ""
 	op.Decide = func(s quorum.State) quorum.Op {
-		does, now := decides(s), time.Now()
-		switch {
-		case does.Kind == quorum.Release, does.Kind == quorum.Read && !s.Found:
-			after = sighting{}
-		case does.Kind == quorum.Read:
-			after = sighting{s.Token, now.Add(s.TTL)}
-		case does.Keeps:
-			after = sighting{does.TokenAfter(), now.Add(s.TTL)}
+		does := decides(s)
+		switch does.Kind {
+		case quorum.Read:
+			after = s.Token
+		case quorum.Release:
+			after = ""
 		default:
-			after = sighting{does.TokenAfter(), now.Add(does.TTL)}
+			after = does.TokenAfter()
 		}
 		return does
 	}
@@ -120,7 +107,7 @@ func (c call) notes(req *Request) {
 		if carriedOut(outs[0]) {
 			c.in.seen.note(at, after)
 		} else {
-			c.in.seen.note(at, sighting{})
+			c.in.seen.note(at, "")
 		}
 		return notices(outs)
 	}

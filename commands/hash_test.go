@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/redlockd/redlockd/commands/values"
@@ -98,31 +97,6 @@ func TestC8SeenIsCompared(t *testing.T) {
 			t.Errorf("%d, %s: %s in %d trips, then %q, want %s in %d, %q", i+1, tt.name, got, s.trips, s.heldBy("k"), tt.reply, tt.trips, tt.held)
 		}
 	}
-}
-
-// TestC8SeenUntilItIsOver checks that what was seen last is compared while its TTL lasts, and that
-// after that whoever asks is believed to be the first.
-func TestC8SeenUntilItIsOver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		in, s := New(rejecting(), func() int64 { return fakeNow }), newStore()
-		s.ask(t, in, evaluating(takeHash, "1 k a 10000")...)
-		for _, tt := range []struct {
-			sleep time.Duration
-			who   string
-			held  string
-		}{
-			{9999 * time.Millisecond, "a", "a 2"},
-			{10 * time.Second, "b", "b 1"},
-		} {
-			if time.Sleep(tt.sleep); tt.sleep == 10*time.Second {
-				delete(s.locks, "k")
-			}
-			s.trips = 0
-			if s.ask(t, in, evaluating(takeHash, "1 k "+tt.who+" 10000")...); s.trips != 1 || s.heldBy("k") != tt.held {
-				t.Errorf("after %v: %q in %d trips, want %q in one", tt.sleep, s.heldBy("k"), s.trips, tt.held)
-			}
-		}
-	})
 }
 
 // TestC8LeftIsRead checks that what depends on what is left of the TTL is not derived from what was

@@ -153,8 +153,6 @@ var mutants = []mutant{
 		"case isHash && len(h.Members()) > 1:", "case false && isHash && len(h.Members()) > 1:"}}, asked},
 	{"C8", "who names no field of a hash is its holder", []change{{"commands/authorize.go",
 		"return len(fields) > 0 && !slices", "return len(fields) > 0 || !slices"}}, asked},
-	{"C8", "what was seen last is compared although its TTL is over", []change{{"commands/foresee.go",
-		"if !time.Now().Before(seen.until) {", "if false {"}}, asked},
 	{"C8", "a call that was not carried out leaves a latch", []change{{"commands/readfirst.go",
 		"		if !carriedOut(outs[0]) {\n			return nil\n		}\n		c.in.scripts.Keep(c.db, last.latches)\n", "		c.in.scripts.Keep(c.db, last.latches)\n"}}, asked},
 	{"V15", "a count outlives its TTL", []change{{"commands/readfirst.go",

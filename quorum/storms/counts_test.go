@@ -21,7 +21,7 @@ type tally struct {
 	used        bool
 	// undone is how many turns, counted in most, are undone before a redlockd carries out
 	// anything else in that life (P5).
-	undone map[place]int
+	undone map[sighting]int
 	// late is until when masters may still carry out a turn of which nothing was told, where
 	// nobody has the lock: it is on its way to them, and undone when they answer (P5).
 	late time.Duration
@@ -86,10 +86,10 @@ func (n *tally) begin(t *try, step int) {
 }
 
 // ends notes that t is under way no more, undone that it is undone there before anything else.
-func (n *tally) ends(t *try, undone bool, at place) {
+func (n *tally) ends(t *try, undone bool, at sighting) {
 	n.open = slices.DeleteFunc(n.open, func(other *try) bool { return other == t })
 	if undone && n.undone == nil {
-		n.undone = map[place]int{}
+		n.undone = map[sighting]int{}
 	}
 	if undone {
 		n.undone[at]++
@@ -233,11 +233,11 @@ func TestStormJudgeOfAnAbsentExtend(t *testing.T) {
 // TestStormJudgeOfCounts checks which count may be told last: each turn that nobody was told of
 // counts once or not at all, and not at all where it was undone.
 func TestStormJudgeOfCounts(t *testing.T) {
-	here, there := place{life: 1}, place{life: 2}
+	here, there := sighting{life: 1}, sighting{life: 2}
 	type turn struct {
 		step, told   int
 		lost, undone bool
-		at           place
+		at           sighting
 	}
 	takes, gives := func(told int) turn { return turn{step: +1, told: told, at: here} }, func(told int) turn { return turn{step: -1, told: told, at: here} }
 	lostTake, lostGive, undone := turn{step: +1, lost: true}, turn{step: -1, lost: true}, turn{step: +1, lost: true, undone: true, at: here}

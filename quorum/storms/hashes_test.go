@@ -150,9 +150,8 @@ type hashing struct {
 	*storm
 	lock quorum.Op
 	step int
-	// last is what was decided on last, and counts; over is when the lock is over by that.
+	// last is what was decided on last, and counts.
 	last quorum.Op
-	over time.Time
 	// undone reports whether a turn that nobody was told of is undone before the next operation
 	// that the redlockd carries out in this life.
 	undone bool
@@ -188,39 +187,26 @@ func (h *hashing) decide(st quorum.State) quorum.Op {
 		}
 	}
 	op.DB, op.Key = h.lock.DB, h.lock.Key
-	h.last, h.over = op, time.Now().Add(op.TTL)
-	if op.Kind == quorum.Read && st.Found {
-		h.over = time.Now().Add(st.TTL)
-	}
+	h.last = op
 	return op
 }
 
-// place is where a string was seen last: at a redlockd in one of its lives.
-type place struct {
+// sighting is where a string was seen last: at a redlockd in one of its lives.
+type sighting struct {
 	node *node
 	life int
 	lock fakeredis.KeyName
 }
 
-// sighting is what was seen there, and until when it is no more than its TTL old.
-type sighting struct {
-	token string
-	until time.Time
+func (h *hashing) at(n *node, life int) sighting {
+	return sighting{n, life, fakeredis.KeyName{DB: h.lock.DB, Key: h.lock.Key}}
 }
 
-func (h *hashing) at(n *node, life int) place {
-	return place{n, life, fakeredis.KeyName{DB: h.lock.DB, Key: h.lock.Key}}
-}
-
-// expects returns the state that was seen last and is not over, if anything is done in it.
+// expects returns the state that was seen last, if anything is done in it.
 func (h *hashing) expects(n *node) (quorum.State, bool) {
 	h.mu.Lock()
-	seen := h.sighted[h.at(n, n.life())]
+	token := h.sighted[h.at(n, n.life())]
 	h.mu.Unlock()
-	token := seen.token
-	if !time.Now().Before(seen.until) {
-		token = ""
-	}
 	st := quorum.State{Found: token != "", Token: token, TTL: time.Millisecond}
 	return st, h.choose(st).Kind != quorum.Read
 }
@@ -239,7 +225,7 @@ func (h *hashing) ends(v *visit, o *quorum.Outcome, life int) {
 		after = h.last.TokenAfter()
 	}
 	h.mu.Lock()
-	h.sighted[h.at(v.node, life)] = sighting{after, h.over}
+	h.sighted[h.at(v.node, life)] = after
 	h.mu.Unlock()
 	nobody := o.Err != nil || v.caller.gone.Load()
 	h.life, h.undone = life, nobody && o.Did != nil && o.Did.Kind == quorum.Acquire

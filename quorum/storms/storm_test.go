@@ -63,8 +63,8 @@ type storm struct {
 	shape   shape
 	judge   *witness
 	joined  members
-	sighted map[place]sighting // of locks in hashes
-	busy    string             // what most clients do
+	sighted map[sighting]string // of locks in hashes
+	busy    string              // what most clients do
 
 	servers []*fakeredis.Server // all there are, also those on no list
 	nodes   []*node
@@ -98,7 +98,7 @@ type storm struct {
 func newStorm(t *testing.T, seed uint64) *storm {
 	s := &storm{t: t, seed: seed, World: fakeredis.NewWorld(), emptied: map[string]bool{}, guarded: map[any]time.Duration{}, stop: make(chan struct{}), generation: 1}
 	s.judge = newWitness(s)
-	s.joined.ends, s.sighted = map[string]time.Duration{}, map[place]sighting{}
+	s.joined.ends, s.sighted = map[string]time.Duration{}, map[sighting]string{}
 	s.shape, s.busy = drawShape(s.stream("shape")), s.drawBusy()
 	return s
 }

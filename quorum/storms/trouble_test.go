@@ -109,6 +109,8 @@ func (v *visit) whyUndecided(text string) string {
 		return "a lock beside masters that are away"
 	case v.shape.required && strings.Contains(text, "split") && v.beside():
 		return "the others have a lock that the required master has not, since an extend was not decided"
+	case strings.Contains(text, "split") && v.halved():
+		return "half of the masters have what is left of another's lock"
 	case v.changedByWord(text):
 		return "a turn has changed what is left of the holder's lock on the required master, which no quorum has"
 	case v.crowded():
@@ -193,6 +195,21 @@ func (v *visit) beside() bool {
 	defer v.judge.mu.Unlock()
 	return lock.Key == membersKey || slices.ContainsFunc(v.judge.leases[lock], func(l *lease) bool {
 		return l.open > 0 || max(l.until, l.ends, l.may, l.former, l.closed) > v.sent-recently
+	})
+}
+
+// halved reports whether just so many masters have what may be left of another's lock that the
+// others are no majority: half of an even number, such as an extend has met that others found to be
+// over (V15).
+func (v *visit) halved() bool {
+	v.judge.mu.Lock()
+	defer v.judge.mu.Unlock()
+	n := len(v.list())
+	return n%2 == 0 && slices.ContainsFunc(v.tries, func(t *try) bool {
+		return slices.ContainsFunc(t.leases[t.lock], func(l *lease) bool {
+			copies, _ := t.copies(l.token)
+			return l != t.lease && copies == n/2 && t.why(l) != ""
+		})
 	})
 }
 
@@ -310,6 +327,53 @@ func TestStormJudgeOfTurnsByWord(t *testing.T) {
 			}
 			v.tries[0].lost(true)
 			time.Sleep(time.Second)
+		}
+	})
+}
+
+// TestStormJudgeOfHalves checks that a split is excused where half of the masters have what may be
+// left of another's lock, and not where nobody may have it, or others have.
+func TestStormJudgeOfHalves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStorm(t, 1)
+		s.shape.masters, s.shape.nodes, s.shape.required, s.shape.rolling = 4, 1, false, false
+		for i := range s.shape.settings {
+			s.shape.settings[i].RetryBudget = 100 * time.Millisecond
+		}
+		defer s.end()
+		s.build()
+		time.Sleep(30 * time.Second)
+		const split = "NOQUORUM 4 of 4 masters answered, 3 needed: 2 agreed, 2 refused; split: no token has a majority"
+		for i, tt := range []struct {
+			name    string
+			on      string
+			may     time.Duration // from now on
+			text    string
+			excused bool
+		}{
+			{"on half of them", "ab", time.Second, split, true},
+			{"on one", "a", time.Second, split, false},
+			{"on a quorum", "abc", time.Second, split, false},
+			{"for longer than it may", "ab", -time.Second, split, false},
+			{"no split", "ab", time.Second, "NOQUORUM", false},
+		} {
+			key, token := fmt.Sprint("k", i), fmt.Sprint(i)
+			servers := s.present()
+			s.Lock()
+			for _, f := range servers {
+				if strings.Contains(tt.on, f.Name) {
+					f.Put(0, key, fakeredis.Entry{Value: token})
+				}
+			}
+			s.Unlock()
+			v := s.dropsIn(s.stream("judge")).visits(s.nodes[0])
+			v.sent, v.meant = s.Now(), quorum.Op{Kind: quorum.Acquire, Key: key, Token: "t", TTL: time.Second}
+			v.tries = []*try{s.judge.begin(s.nodes[0], v.meant)}
+			l := s.judge.leaseOf(v.tries[0].lock, token)
+			l.may, l.doubt = s.Now()+tt.may, true
+			if got := v.whyUndecided(tt.text); (got != "") != tt.excused {
+				t.Errorf("%s: %q", tt.name, got)
+			}
 		}
 	})
 }

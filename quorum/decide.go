@@ -15,12 +15,13 @@ func (c *call) read(then func(*attempt, Verdict), now time.Duration) {
 
 // foresee carries out the operation that Op.Decide derives from the state that is expected, once.
 // What this redlockd remembers proves nothing: it is compared on the masters, and what they do not
-// have is read.
+// have is read. A token is not changed by it: nothing would change it back where a minority has
+// what was out of date.
 func (c *call) foresee(now time.Duration) {
 	if c.op.Expect != nil && !c.foreseen {
 		c.foreseen = true
 		if s, ok := c.op.Expect(); ok {
-			if op := c.op.Decide(s); !op.doesNothing() {
+			if op := c.op.Decide(s); !op.doesNothing() && !op.Replace {
 				s.TTL = op.TTL // what is left is not known, and the client asks for this, which may be less (V6)
 				c.passOn()
 				c.carryOut(op, s, c.unforeseen, now)
@@ -60,7 +61,8 @@ func (c *call) decide(read *attempt, v Verdict) {
 }
 
 // unforeseen reads the lock, which is not in the state that was expected: the first read of it,
-// and no retry, for which there would have to be time.
+// and no retry, for which there would have to be time. What a minority had is no reason for what is
+// read.
 func (c *call) unforeseen(v Verdict) bool {
 	if v == Split {
 		return c.retried()
@@ -68,6 +70,7 @@ func (c *call) unforeseen(v Verdict) bool {
 	if c.over() {
 		return false
 	}
+	c.tried = tried{}
 	c.mu.Lock()
 	c.acts = false
 	c.mu.Unlock()

@@ -39,7 +39,14 @@ func giveTurn(s State) Op {
 	return Op{Kind: Extend, Key: "k", Token: s.Token, Replace: true, NewToken: turns[s.Token[0]-'2' : s.Token[0]-'1'], TTL: 10 * time.Second}
 }
 
-// TestDecideExpects checks that what is expected takes one round trip, and that it is only
+func prolongTurn(s State) Op {
+	if !s.Found {
+		return Op{Kind: Read, Key: "k"}
+	}
+	return extend("k", s.Token, 10*time.Second)
+}
+
+// TestDecideExpects checks that what is expected takes one round trip, or two to change the token, and that it is only
 // compared: where the lock is in another state nothing is done by the expectation, and the lock is
 // read, also if no time is left for a retry.
 func TestDecideExpects(t *testing.T) {
@@ -63,15 +70,17 @@ func wantExpected(c *testCluster) {
 		holds  string
 	}{
 		{"absent", nil, counting{State{}, true}, takeTurn, 1, "1"},
-		{"held once", nil, counting{State{Found: true, Token: "1"}, true}, takeTurn, 1, "2"},
-		{"given back once", nil, counting{State{Found: true, Token: "2"}, true}, giveTurn, 1, "1"},
+		{"held once", nil, counting{State{Found: true, Token: "1"}, true}, takeTurn, 2, "2"},
+		{"given back once", nil, counting{State{Found: true, Token: "2"}, true}, giveTurn, 2, "1"},
+		{"prolonged", nil, counting{State{Found: true, Token: "1"}, true}, prolongTurn, 1, "1"},
 		{"given back", nil, counting{State{Found: true, Token: "1"}, true}, giveTurn, 1, ""},
 		{"nothing is known", nil, counting{}, takeTurn, 2, "1"},
 		{"what is expected does nothing", nil, counting{State{}, true}, giveTurn, 2, ""},
 		{"not absent", func() { do(other, acquire("k", "3", 10*time.Second)) }, counting{State{}, true}, takeTurn, 3, "4"},
-		{"counted down elsewhere", func() { do(other, Op{Kind: Decide, Key: "k", Decide: giveTurn}) }, counting{State{Found: true, Token: "4"}, true}, takeTurn, 3, "4"},
+		{"counted down elsewhere", func() { do(other, Op{Kind: Decide, Key: "k", Decide: giveTurn}) }, counting{State{Found: true, Token: "4"}, true}, takeTurn, 2, "4"},
 		{"counted up elsewhere", nil, counting{State{Found: true, Token: "1"}, true}, giveTurn, 3, "3"},
-		{"freed elsewhere", func() { do(other, Op{Kind: Remove, Key: "k"}) }, counting{State{Found: true, Token: "3"}, true}, takeTurn, 3, "1"},
+		{"prolonged, and counted up elsewhere", nil, counting{State{Found: true, Token: "1"}, true}, prolongTurn, 3, "3"},
+		{"freed elsewhere", func() { do(other, Op{Kind: Remove, Key: "k"}) }, counting{State{Found: true, Token: "3"}, true}, takeTurn, 2, "1"},
 	} {
 		if tt.first != nil {
 			tt.first()
@@ -87,8 +96,8 @@ func wantExpected(c *testCluster) {
 	}
 }
 
-// TestDecideExpectsWhatIsOver checks that a lock whose TTL is over is not counted up because it
-// is expected, though its copies are still there (V15).
+// TestDecideExpectsWhatIsOver checks that a lock whose TTL is over is not prolonged because it is
+// expected, though its copies are still there (V15).
 func TestDecideExpectsWhatIsOver(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "2", time.Second)), Won)
@@ -97,42 +106,89 @@ func TestDecideExpectsWhatIsOver(t *testing.T) {
 			t.Fatal("the copies have ended")
 		}
 		s := counting{State{Found: true, Token: "2"}, true}
-		o := c.want(do(c.q, s.op(giveTurn)), Absent)
+		o := c.want(do(c.q, s.op(prolongTurn)), Absent)
 		if o.Done != Read {
 			t.Errorf("it did a %v", o.Done)
 		}
 	})
 }
 
-// TestDecideExpectsLess checks that a holder who counts up by what was expected, and asks for less
-// than what is left, gets that (V6).
+// TestDecideExpectsWhatIsOutOfDate checks that what was seen last, and only a minority still has, is
+// not counted up there, and that to give it back there is no reason for what is read (V8, P4).
+func TestDecideExpectsWhatIsOutOfDate(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		has    string // what the others have
+		decide func(State) Op
+		kind   Kind
+		holds  []string
+	}{
+		{"it is free elsewhere", "", takeTurn, Acquire, []string{"1", "1", "1"}},
+		{"it is counted up elsewhere", "2", takeTurn, Extend, []string{"1", "3", "3"}},
+		{"it is given back, and counted up elsewhere", "2", giveTurn, Extend, []string{"1", "1", "1"}},
+		{"it is given back, and another's elsewhere", "C", giveTurn, Read, []string{"", "C", "C"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, 3, func(c *testCluster) {
+				c.overwrite("k", "1", 0)
+				if tt.has != "" {
+					c.overwrite("k", tt.has, 1, 2)
+				}
+				decide := func(s State) Op {
+					if s.Token == "C" {
+						return Op{Kind: Read, Key: "k"}
+					}
+					return tt.decide(s)
+				}
+				s := counting{State{Found: true, Token: "1"}, true}
+				o := do(c.q, s.op(decide))
+				if time.Sleep(time.Second); o.Err != nil || o.Done != tt.kind {
+					t.Errorf("it did a %v: %v", o.Done, o.Err)
+				}
+				for i, want := range tt.holds {
+					if got := c.masters[i].holds("k"); got != want {
+						t.Errorf("master %d has %q, want %q", i, got, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestDecideExpectsLess checks that a holder who prolongs what was expected, and asks for less than
+// what is left, gets that (V6).
 func TestDecideExpectsLess(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "1", time.Minute)), Won)
 		s := counting{State{Found: true, Token: "1"}, true}
 		c.want(do(c.q, s.op(func(s State) Op {
-			op := takeTurn(s)
+			op := prolongTurn(s)
 			op.TTL = time.Second
 			return op
 		})), Won)
+		time.Sleep(100 * time.Millisecond)
 		for _, f := range c.masters {
-			if left := f.TTL("k"); f.holds("k") != "2" || left > 2*time.Second {
+			if left := f.TTL("k"); f.holds("k") != "1" || left > 2*time.Second {
 				t.Errorf("master %s has %q for %v", f.Name, f.holds("k"), left)
 			}
 		}
 	})
 }
 
-// TestDecideExpectsTheLastCopy checks that a holder is told that there was no lock to give back
-// where no majority can have had it, though the try by what was expected has met a copy (V8).
-func TestDecideExpectsTheLastCopy(t *testing.T) {
+// TestDecideMeetsTheLastCopy checks that a holder is told that there was no lock to give back where
+// it ended on most masters after it was read (V8).
+func TestDecideMeetsTheLastCopy(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "1", time.Second)), Won)
 		time.Sleep(100 * time.Millisecond)
-		c.masters[1].Del("k")
-		c.masters[2].Del("k")
-		s := counting{State{Found: true, Token: "1"}, true}
-		if o := c.want(do(c.q, s.op(giveTurn)), Absent); o.Done != Read {
+		o := c.want(do(c.q, Op{Kind: Decide, Key: "k", Decide: func(s State) Op {
+			if s.Found {
+				c.masters[1].Del("k")
+				c.masters[2].Del("k")
+			}
+			return giveTurn(s)
+		}}), Absent)
+		if o.Done != Read {
 			t.Errorf("it did a %v", o.Done)
 		}
 	})

@@ -63,8 +63,7 @@ func (a *attempt) ask(now time.Duration, which uint16) {
 func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.Task, bool) {
 	t := &a.tasks[i]
 	*t = outbox.Task{Kind: a.op.Kind, Asked: &a.asked, Index: uint8(i), Effects: a.effects}
-	switch a.op.Kind {
-	case Read, Release:
+	if a.op.Kind == Read || a.op.Kind == Release && !a.harmsIfLate() {
 		return t, true
 	}
 	latest, ok := l.Latest(a.mark, now)

@@ -162,11 +162,14 @@ func (a *attempt) count() (v Verdict, certain bool) {
 
 // harmsIfLate reports whether the operation would do harm if a master carried it out
 // after the client was answered: it might end, or shorten, a lock that was granted
-// since. Then the verdict waits until no master can carry it out any more (V6).
+// since, or free one whose string was another when that was decided on (C8). Then the verdict
+// waits until no master can carry it out any more (V6).
 func (a *attempt) harmsIfLate() bool {
 	switch a.op.Kind {
 	case Remove, Expire, Store, transact:
 		return true
+	case Release:
+		return a.call.op.Kind == Decide
 	case Extend:
 		return a.effects[0].Does == outbox.Sets || a.effects[0].Changes()
 	default:

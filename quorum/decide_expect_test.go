@@ -15,7 +15,7 @@ type counting struct {
 	known bool
 }
 
-func (s *counting) op(decide func(State) Op) Op {
+func (s counting) op(decide func(State) Op) Op {
 	return Op{Kind: Decide, Key: "k", Decide: decide, Expect: func() (State, bool) { return s.seen, s.known }}
 }
 
@@ -151,6 +151,42 @@ func TestDecideExpectsWhatIsOutOfDate(t *testing.T) {
 					}
 				}
 			})
+		})
+	}
+}
+
+// TestDecideGivesBackInTime checks that the last turn is not given back any more once its client was
+// told that nobody knows: meanwhile it may have given back another one (V6, C8, why 7).
+func TestDecideGivesBackInTime(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		inBubble(t, 3, func(c *testCluster) {
+			c.overwrite("k", "2", 0, 1, 2)
+			freeze := func() {
+				for _, f := range c.masters {
+					f.freeze()
+				}
+			}
+			give := counting{State{Found: true, Token: "1"}, known}.op(func(s State) Op {
+				if !known { // by what was read
+					c.overwrite("k", "2", 0, 1, 2)
+					freeze()
+				}
+				return release("k", "1")
+			})
+			if known {
+				freeze()
+			} else {
+				c.overwrite("k", "1", 0, 1, 2)
+			}
+			c.want(do(c.q, give), Undecided)
+			c.overwrite("k", "1", 0, 1, 2) // by the next one, through another instance
+			for _, f := range c.masters {
+				f.thaw()
+			}
+			time.Sleep(time.Second)
+			if n := c.copies("k", "1"); n != 3 {
+				t.Errorf("known %v: %d copies are left", known, n)
+			}
 		})
 	}
 }

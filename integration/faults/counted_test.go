@@ -66,10 +66,8 @@ func (c *client) givesTurn(n *counter, key, token string, grant int) bool {
 	switch last := n.told-n.given <= 1; {
 	case e.answer == unknown:
 		n.given++
-		if last { // it may have freed the lock
-			freed := *e
-			freed.kind, freed.ttl, freed.step = release, 0, 0
-			c.b.h.add(&freed)
+		if freed := e.mayFree(last); freed != nil {
+			c.b.h.add(freed)
 			e.implied = true
 		}
 		c.b.h.add(e)
@@ -80,6 +78,36 @@ func (c *client) givesTurn(n *counter, key, token string, grant int) bool {
 	n.hears(e)
 	c.b.h.add(e)
 	return e.answer == yes && e.kind == extend
+}
+
+// mayFree returns the release that a give without a result may be: where it was of the last turn, or
+// was not answered at all, since it may then be carried out after the turns that follow.
+func (e *call) mayFree(last bool) *call {
+	if !last && isNoQuorum(e) {
+		return nil
+	}
+	freed := *e
+	freed.kind, freed.ttl, freed.step = release, 0, 0
+	return &freed
+}
+
+// TestGiveWithoutAResult: what may free a lock ends what its holder has for certain.
+func TestGiveWithoutAResult(t *testing.T) {
+	for _, tt := range []struct {
+		value string
+		last  bool
+		frees bool
+	}{
+		{"NOQUORUM x", false, false},
+		{"NOQUORUM x", true, true},
+		{"i/o timeout", false, true},
+		{"i/o timeout", true, true},
+	} {
+		e := &call{kind: extend, token: "a", ttl: time.Second, step: -1, answer: unknown, value: tt.value}
+		if freed := e.mayFree(tt.last); (freed != nil) != tt.frees || freed != nil && (freed.kind != release || freed.step != 0) {
+			t.Errorf("%s, last %v: %v", tt.value, tt.last, freed)
+		}
+	}
 }
 
 // hears notes the count that a client is told.

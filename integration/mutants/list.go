@@ -165,6 +165,8 @@ var mutants = []mutant{
 		"if e.Kind == Set && !found[i].Found {", "if e.Kind == Set && !found[i].Found && false {"}}, asked},
 	{"V1", "what a try has freed itself is told as 'there was nothing'", []change{{"quorum/decide.go",
 		"if c.tried.mayBeWhy(changes) {", "if c.tried.mayBeWhy(changes) && false {"}}, votes},
+	{"C8", "the last turn is given back after its client was told that nobody knows", []change{{"quorum/attempt.go",
+		"	case Release:\n		return a.call.op.Kind == Decide\n", ""}}, votes},
 	{"C8", "what was seen last is counted up before it is read", []change{{"quorum/decide.go",
 		"!op.doesNothing() && !op.Replace {", "!op.doesNothing() {"}}, votes},
 	{"C8", "what was seen last, and is out of date, makes what is read doubtful", []change{{"quorum/decide.go",

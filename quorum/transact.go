@@ -78,6 +78,11 @@ func (c *call) transactRest(first *attempt, rest *Op, changes []Change) {
 	}, c.q.now())
 }
 
+// acts reports whether an attempt does more than to look at its keys.
+func (a *attempt) acts() bool {
+	return slices.ContainsFunc(a.effects, func(e outbox.Effect) bool { return e.Does != outbox.Leaves })
+}
+
 // transacted ends a DecideAll whose changes are made.
 func (c *call) transacted(o *Outcome, changes []Change) {
 	o.Done, o.Changes = DecideAll, changes
@@ -136,12 +141,12 @@ func (a *attempt) leaves(v Verdict) bool {
 // notTransacted ends a DecideAll whose changes are not made, or begins it anew. With a
 // quorum of answers, even if a few silent masters leave the verdict undecided, the next
 // attempt can find out: it reads again. But "nothing was done" would be wrong (P4) where the
-// first of two attempts was won, since others may have seen what it did, and where any attempt
-// may have freed a lock, given it another token, or been carried out by a majority.
+// first of two attempts did something, which others may have seen, and where any attempt may have
+// freed a lock, given it another token, or been carried out by a majority.
 func (c *call) notTransacted(a *attempt, v Verdict, changes []Change) {
 	var answered int
 	a.look(func(box *ballotBox) { answered = box.answered() })
-	leaves := a.op.first != nil || a.leaves(v)
+	leaves := a.op.first != nil && a.op.first.acts() || a.leaves(v)
 	if leaves {
 		v = Undecided
 	}

@@ -128,6 +128,31 @@ func TestV1SecondAttemptIsRefused(t *testing.T) {
 	}
 }
 
+// TestV1SecondAttemptAlone checks that a client is told that nothing was done where the first of two
+// attempts has only looked at the keys, and the second one finds its key changed (P4).
+func TestV1SecondAttemptAlone(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		for _, key := range []string{"j", "k"} {
+			c.tell(do(c.q, acquire(key, "t", time.Minute)))
+		}
+		time.Sleep(time.Second)
+		c.slow(time.Millisecond, 0, 1, 2)
+		tries := 0
+		c.want(do(c.q, Op{Kind: DecideAll, Keys: []string{"j", "k"}, DecideAll: func(s []State) []Change {
+			if s[1].Token != "t" {
+				return nil // the reply is 0
+			}
+			tries++
+			// The first attempt takes 2 ms.
+			time.AfterFunc(2500*time.Microsecond, func() { c.overwrite("k", "C", 0, 1, 2) })
+			return []Change{{Key: "k", Delete: true}}
+		}}), Won)
+		if n := c.copies("k", "C"); n != 3 || tries != 1 {
+			t.Errorf("C has %d copies after %d tries", n, tries)
+		}
+	})
+}
+
 // TestP5GoneBetweenTheTwoAttempts checks that nothing is left of l if the client goes between
 // the two attempts, and that k is not left on a minority (P5, V8).
 func TestP5GoneBetweenTheTwoAttempts(t *testing.T) {

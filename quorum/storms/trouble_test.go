@@ -227,13 +227,18 @@ func (v *visit) changedByWord(text string) bool {
 
 // crowded reports whether other clients ask for the same lock at the same time.
 func (v *visit) crowded() bool {
-	lock := fakeredis.KeyName{DB: v.meant.DB, Key: v.meant.Key}
 	v.judge.mu.Lock()
 	defer v.judge.mu.Unlock()
 	own := func(t *try) bool { return slices.Contains(v.tries, t) }
 	slack := v.node.config().Timeout
-	return lock.Key == membersKey || slices.ContainsFunc(v.judge.tries[lock], func(t *try) bool { return !own(t) }) ||
-		slices.ContainsFunc(v.judge.past[lock], func(t *try) bool { return !own(t) && t.ended+slack > v.sent })
+	locks := []fakeredis.KeyName{{DB: v.meant.DB, Key: v.meant.Key}}
+	for _, t := range v.tries { // of a transaction
+		locks = append(locks, t.lock)
+	}
+	return slices.ContainsFunc(locks, func(lock fakeredis.KeyName) bool {
+		return lock.Key == membersKey || slices.ContainsFunc(v.judge.tries[lock], func(t *try) bool { return !own(t) }) ||
+			slices.ContainsFunc(v.judge.past[lock], func(t *try) bool { return !own(t) && t.ended+slack > v.sent })
+	})
 }
 
 // TestStormJudgeOfNoQuorum checks what excuses a NOQUORUM: too many masters with a fault in the

@@ -59,7 +59,7 @@ func (s *sightings) note(p place, token string) {
 }
 
 // foresees makes the request of one decide begin with what choose would do in the state that was
-// seen last, if that stores or changes a hash whatever is left of its TTL.
+// seen last, if that takes, frees or prolongs a hash whatever is left of its TTL.
 func (c call) foresees(req *Request, choose func(quorum.State) decision) {
 	op := &req.Ops[0]
 	at := place{c.db, op.Key}
@@ -67,7 +67,7 @@ func (c call) foresees(req *Request, choose func(quorum.State) decision) {
 		s := expected(c.in.seen.of(at))
 		d := choose(s)
 		hidden := values.Hidden(s.Token) || values.Hidden(d.op.Token)
-		if d.op.Keeps || d.readsLeft || !hidden || d.op.Kind == quorum.Read {
+		if d.op.Keeps || d.op.Replace || d.readsLeft || !hidden || d.op.Kind == quorum.Read {
 			return s, false
 		}
 		if s.Found {

@@ -74,7 +74,7 @@ func (s *store) moves() {
 func (s *store) decide(op quorum.Op) *quorum.Outcome {
 	if op.Expect != nil {
 		if expected, ok := op.Expect(); ok {
-			if next := op.Decide(expected); next.Kind != quorum.Read && !next.Replace {
+			if next := op.Decide(expected); next.Kind != quorum.Read {
 				if o := s.do(next); o.Verdict == quorum.Won {
 					return o
 				}

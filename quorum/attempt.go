@@ -143,7 +143,7 @@ func (a *attempt) decide(now time.Duration) {
 	if certain && a.times.known == 0 {
 		a.times.known = now
 	}
-	if !certain || a.mayAct() {
+	if !certain || a.op.Kind != Release && a.mayAct() {
 		a.mu.Unlock()
 		return
 	}
@@ -162,14 +162,14 @@ func (a *attempt) count() (v Verdict, certain bool) {
 
 // harmsIfLate reports whether the operation would do harm if a master carried it out
 // after the client was answered: it might end, or shorten, a lock that was granted
-// since, or free one whose string was another when that was decided on (C8). Then the verdict
-// waits until no master can carry it out any more (V6).
+// since, or take a turn for the last one that is not (C8). Then the verdict waits until no
+// master can carry it out any more (V6); what has freed a lock does not wait for that.
 func (a *attempt) harmsIfLate() bool {
 	switch a.op.Kind {
 	case Remove, Expire, Store, transact:
 		return true
 	case Release:
-		return a.call.op.Kind == Decide
+		return a.call.op.Expect != nil
 	case Extend:
 		return a.effects[0].Does == outbox.Sets || a.effects[0].Changes()
 	default:

@@ -61,8 +61,7 @@ func (c *call) decide(read *attempt, v Verdict) {
 }
 
 // unforeseen reads the lock, which is not in the state that was expected: the first read of it,
-// and no retry, for which there would have to be time. What a minority had is no reason for what is
-// read.
+// and no retry, for which there would have to be time.
 func (c *call) unforeseen(v Verdict) bool {
 	if v == Split {
 		return c.retried()
@@ -70,11 +69,15 @@ func (c *call) unforeseen(v Verdict) bool {
 	if c.over() {
 		return false
 	}
-	c.tried = tried{}
 	c.mu.Lock()
 	c.acts = false
 	c.mu.Unlock()
-	c.read(c.decide, c.q.now())
+	c.read(func(read *attempt, v Verdict) {
+		if read.outcome(v).State.Found {
+			c.tried = tried{} // a lock that a majority has is not what a minority has freed
+		}
+		c.decide(read, v)
+	}, c.q.now())
 	return true
 }
 
@@ -99,7 +102,7 @@ func (c *call) carryOut(op Op, s State, again func(Verdict) bool, now time.Durat
 			v = Undecided // what it has done may be what the next try reads
 			c.tried.note(op.changes(), a.outcome(v))
 		}
-		if (met == Split || met == Held || met == Absent) && again(met) {
+		if (met == Split || met == Held || met == Absent || a.unsent()) && again(met) {
 			return
 		}
 		o := a.outcome(v)
@@ -109,6 +112,13 @@ func (c *call) carryOut(op Op, s State, again func(Verdict) bool, now time.Durat
 		}
 		c.nothingDone(o)
 	}, now)
+}
+
+// unsent reports whether an attempt was sent to no master, as where their clocks are not known any
+// more. What reads first gets to know them.
+func (a *attempt) unsent() (none bool) {
+	a.look(func(box *ballotBox) { none = box.sent == 0 })
+	return none
 }
 
 // changes returns what an operation that was decided on takes from the lock.

@@ -1,6 +1,8 @@
 package quorum
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -114,25 +116,30 @@ func TestDecideExpectsWhatIsOver(t *testing.T) {
 }
 
 // TestDecideExpectsWhatIsOutOfDate checks that what was seen last, and only a minority still has, is
-// not counted up there, and that to give it back there is no reason for what is read (V8, P4).
+// not counted up there. What was given back there is no reason for the lock that a majority has, but
+// may be one where there is none (V1, V8, P4).
 func TestDecideExpectsWhatIsOutOfDate(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		has    string // what the others have
+		has    []string // what the others have
 		decide func(State) Op
 		kind   Kind
+		want   Verdict
 		holds  []string
 	}{
-		{"it is free elsewhere", "", takeTurn, Acquire, []string{"1", "1", "1"}},
-		{"it is counted up elsewhere", "2", takeTurn, Extend, []string{"1", "3", "3"}},
-		{"it is given back, and counted up elsewhere", "2", giveTurn, Extend, []string{"1", "1", "1"}},
-		{"it is given back, and another's elsewhere", "C", giveTurn, Read, []string{"", "C", "C"}},
+		{"it is free elsewhere", []string{"", ""}, takeTurn, Acquire, Won, []string{"1", "1", "1"}},
+		{"it is counted up elsewhere", []string{"2", "2"}, takeTurn, Extend, Won, []string{"1", "3", "3"}},
+		{"it is given back, and counted up elsewhere", []string{"2", "2"}, giveTurn, Extend, Won, []string{"1", "1", "1"}},
+		{"it is given back, and another's elsewhere", []string{"C", "C"}, giveTurn, Read, Held, []string{"any", "C", "C"}},
+		{"it is given back, and half counted up", []string{"2", ""}, giveTurn, Release, Undecided, []string{"", "2", ""}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, 3, func(c *testCluster) {
 				c.overwrite("k", "1", 0)
-				if tt.has != "" {
-					c.overwrite("k", tt.has, 1, 2)
+				for i, token := range tt.has {
+					if token != "" {
+						c.overwrite("k", token, i+1)
+					}
 				}
 				decide := func(s State) Op {
 					if s.Token == "C" {
@@ -141,12 +148,12 @@ func TestDecideExpectsWhatIsOutOfDate(t *testing.T) {
 					return tt.decide(s)
 				}
 				s := counting{State{Found: true, Token: "1"}, true}
-				o := do(c.q, s.op(decide))
-				if time.Sleep(time.Second); o.Err != nil || o.Done != tt.kind {
+				o := c.want(do(c.q, s.op(decide)), tt.want)
+				if time.Sleep(time.Second); o.Done != tt.kind {
 					t.Errorf("it did a %v: %v", o.Done, o.Err)
 				}
 				for i, want := range tt.holds {
-					if got := c.masters[i].holds("k"); got != want {
+					if got := c.masters[i].holds("k"); got != want && want != "any" {
 						t.Errorf("master %d has %q, want %q", i, got, want)
 					}
 				}
@@ -189,6 +196,69 @@ func TestDecideGivesBackInTime(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDecideGivesBackAtOnce checks that the reply to the last turn waits for no master beyond a
+// majority (P3).
+func TestDecideGivesBackAtOnce(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.tell(do(c.q, acquire("k", "1", time.Minute)))
+		time.Sleep(time.Second)
+		c.slow(time.Millisecond, 0, 1)
+		c.slow(20*time.Millisecond, 2)
+		s := counting{State{Found: true, Token: "1"}, true}
+		if o := c.want(do(c.q, s.op(giveTurn)), Won); o.Took > 10*time.Millisecond {
+			t.Errorf("it took %v", o.Took)
+		}
+	})
+}
+
+// TestDecideGivesBackByItsDeadline checks that the deadline counts from the beginning also where
+// earlier connections cannot be ended, and the release waits behind a batch (M3, V6).
+func TestDecideGivesBackByItsDeadline(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		for _, f := range c.masters {
+			f.set(func() { f.Refused["CLIENT KILL"] = "NOPERM no" })
+		}
+		other := c.redlockd()
+		time.Sleep(5 * time.Second)
+		s := counting{State{Found: true, Token: "1"}, true}
+		c.tell(do(other, acquire("k", "1", time.Minute)))
+		c.want(do(other, s.op(giveTurn)), Won) // the first time the script goes as text
+		c.tell(do(other, acquire("k", "1", time.Minute)))
+		time.Sleep(100 * time.Millisecond)
+		before := len(c.masters[0].commands(0))
+		c.slow(5*time.Millisecond, 0, 1, 2)
+		go do(other, acquire("another", "t", time.Second))
+		time.Sleep(time.Millisecond)
+		began := time.Now()
+		c.want(do(other, s.op(giveTurn)), Won)
+		synctest.Wait()
+		for _, line := range c.masters[0].commands(before) {
+			if f := strings.Fields(line); len(f) > 4 && f[0] == "EVALSHA" && f[3] == "k" {
+				if by, _ := strconv.ParseInt(f[4], 10, 64); by > began.Add(c.cfg.Timeout+c.cfg.Grace()).UnixMilli() {
+					t.Errorf("the deadline is %v after the beginning", time.UnixMilli(by).Sub(began))
+				}
+				return
+			}
+		}
+		t.Error("no script was called")
+	})
+}
+
+// TestDecideLooksWhereNothingIsSent checks that what was seen last is read where the masters' clocks
+// are not known any more, since redlockd stood still: a release is not lost by that.
+func TestDecideLooksWhereNothingIsSent(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		s := &stoppable{}
+		c.stop(c.q)
+		c.q = c.redlockdBy(s.clock())
+		c.ready()
+		c.tell(do(c.q, acquire("k", "1", time.Minute)))
+		c.pass(3*time.Second, s)
+		seen := counting{State{Found: true, Token: "1"}, true}
+		c.want(do(c.q, seen.op(giveTurn)), Won)
+	})
 }
 
 // TestDecideExpectsLess checks that a holder who prolongs what was expected, and asks for less than

@@ -71,8 +71,9 @@ type Op struct {
 	// was read. It must not block or keep the State. It may be called again.
 	Decide func(State) Op
 	// Expect, for Kind Decide, returns the state in which the lock probably is, without locks and
-	// TTL; false if it is not known. What Decide derives from it goes out at once, and is carried
-	// out only where the masters find that state; if not, the lock is read as usual.
+	// TTL; false if it is not known. What Decide derives from it goes out at once, unless it changes
+	// the token, and is carried out only where the masters find that state; if not, the lock is
+	// read as usual.
 	Expect func() (State, bool)
 
 	// Keys and DecideAll are for Kind DecideAll what Key and Decide are for Decide.

@@ -78,9 +78,9 @@ func (c *call) transactRest(first *attempt, rest *Op, changes []Change) {
 	}, c.q.now())
 }
 
-// acts reports whether an attempt does more than to look at its keys.
+// acts reports whether an attempt does something to its keys that others may see.
 func (a *attempt) acts() bool {
-	return slices.ContainsFunc(a.effects, func(e outbox.Effect) bool { return e.Does != outbox.Leaves })
+	return slices.ContainsFunc(a.effects, func(e outbox.Effect) bool { return e.Does != outbox.Leaves && e.Does != outbox.Keeps })
 }
 
 // transacted ends a DecideAll whose changes are made.
@@ -146,7 +146,8 @@ func (a *attempt) leaves(v Verdict) bool {
 func (c *call) notTransacted(a *attempt, v Verdict, changes []Change) {
 	var answered int
 	a.look(func(box *ballotBox) { answered = box.answered() })
-	leaves := a.op.first != nil && a.op.first.acts() || a.leaves(v)
+	acted := a.op.first != nil && a.op.first.acts()
+	leaves := acted || a.leaves(v)
 	if leaves {
 		v = Undecided
 	}
@@ -155,7 +156,7 @@ func (c *call) notTransacted(a *attempt, v Verdict, changes []Change) {
 	if leaves {
 		c.tried.note(changes, o)
 	}
-	if answered >= a.masters.Quorum && c.mayRetry() {
+	if !acted && answered >= a.masters.Quorum && c.mayRetry() {
 		c.retry()
 		return
 	}

@@ -137,18 +137,22 @@ func TestV1SecondAttemptAlone(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		c.slow(time.Millisecond, 0, 1, 2)
-		tries := 0
+		tries, before := 0, len(c.masters[0].commands(0))
 		c.want(do(c.q, Op{Kind: DecideAll, Keys: []string{"j", "k"}, DecideAll: func(s []State) []Change {
 			if s[1].Token != "t" {
 				return nil // the reply is 0
 			}
 			tries++
-			// The first attempt takes 2 ms.
-			time.AfterFunc(2500*time.Microsecond, func() { c.overwrite("k", "C", 0, 1, 2) })
+			go func() {
+				for c.masters[0].calls(before, scripts.Change) == 0 || c.masters[1].calls(before, scripts.Change) == 0 {
+					time.Sleep(10 * time.Microsecond)
+				}
+				c.overwrite("k", "C", 0, 1, 2)
+			}()
 			return []Change{{Key: "k", Delete: true}}
 		}}), Won)
-		if n := c.copies("k", "C"); n != 3 || tries != 1 {
-			t.Errorf("C has %d copies after %d tries", n, tries)
+		if n := c.copies("k", "C"); n != 3 || tries != 1 || c.masters[0].calls(before, scripts.Change) != 2 {
+			t.Errorf("C has %d copies after %d tries, and %d attempts", n, tries, c.masters[0].calls(before, scripts.Change))
 		}
 	})
 }

@@ -46,7 +46,7 @@ func follows(kept []*outbox.Task, t *outbox.Task) bool {
 // addReleaseDeadline gives a release a deadline if earlier connections cannot be fenced
 // (M3). The caller must hold mu.
 func (s *sender) addReleaseDeadline(t *outbox.Task, now time.Duration) {
-	if t.Then != outbox.Votes || t.Kind != vote.Release {
+	if t.Then != outbox.Votes || t.Kind != vote.Release || t.Deadline != 0 {
 		return
 	}
 	if _, ok := s.clock.Latest(now); ok && s.fenceless {

@@ -1,6 +1,7 @@
 package storms
 
 import (
+	"maps"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -85,14 +86,18 @@ func (n *tally) begin(t *try, step int) {
 	n.least, n.most = max(0, n.least+min(0, step)), n.most+max(0, step)
 }
 
-// ends notes that t is under way no more, undone that it is undone there before anything else.
-func (n *tally) ends(t *try, undone bool, at sighting) {
+// ends notes that t is under way no more, lost that nobody was told of it, undone that it is undone
+// there before anything else. A lost turn may have met what is to be undone elsewhere, which then
+// stays (P5).
+func (n *tally) ends(t *try, lost, undone bool, at sighting) {
 	n.open = slices.DeleteFunc(n.open, func(other *try) bool { return other == t })
-	if undone && n.undone == nil {
-		n.undone = map[sighting]int{}
-	}
-	if undone {
+	switch {
+	case undone && n.undone == nil:
+		n.undone = map[sighting]int{at: 1}
+	case undone:
 		n.undone[at]++
+	case lost:
+		maps.DeleteFunc(n.undone, func(elsewhere sighting, _ int) bool { return elsewhere != at })
 	}
 }
 
@@ -126,7 +131,7 @@ func (h *hashing) judged(v *visit, a hearing) {
 	t := v.tries[0]
 	n := &t.lease.count
 	at, unheard := h.at(v.node, h.life), a.open() || v.caller.gone.Load()
-	n.ends(t, unheard && h.undone, at)
+	n.ends(t, unheard, unheard && h.undone, at)
 	t.mayProlong(a.open() && t.turn.high > 1 || a.won() && a.done == quorum.Extend)
 	switch {
 	case unheard && t.turn.step > 0:
@@ -139,7 +144,7 @@ func (h *hashing) judged(v *visit, a hearing) {
 		turns := turnsIn(h.last.TokenAfter())
 		t.toldCount(turns, n.undone[at])
 		n.is(t, turns)
-	case t.shape.required && h.last.Kind == quorum.Extend:
+	case t.shape.required && h.last.Kind == quorum.Extend && t.requiredHad(h.lock.Token):
 		// It finds nothing where the required master alone has what a read tells (V11).
 		n.least = 0
 	default:
@@ -217,6 +222,10 @@ func TestStormJudgeOfAnAbsentExtend(t *testing.T) {
 			s.shape.masters, s.shape.nodes, s.shape.required, s.shape.rolling = 4, 1, required, false
 			defer s.end()
 			s.build()
+			a := s.present()[0]
+			s.Lock()
+			a.Put(0, "h", fakeredis.Entry{Value: counted("A", 2)})
+			s.Unlock()
 			lock := quorum.Op{Key: "h", Token: "A"}
 			v := s.dropsIn(s.stream("judge")).visits(s.nodes[0])
 			v.hash, v.tries = &hashing{storm: s, lock: lock, last: quorum.Op{Kind: quorum.Extend}}, []*try{s.judge.beginTurn(s.nodes[0], lock, 0)}
@@ -258,6 +267,9 @@ func TestStormJudgeOfCounts(t *testing.T) {
 		{"a lost one is given back", []turn{takes(1), takes(2), lostGive, takes(2)}, true},
 		{"a lost one is not given back", []turn{takes(1), takes(2), lostGive, gives(1)}, true},
 		{"an undone one is counted", []turn{undone, takes(2)}, false},
+		{"an undone one was counted up by a lost one", []turn{undone, {step: +1, lost: true, at: there}, gives(1)}, true},
+		{"an undone one was prolonged by a lost one", []turn{undone, {lost: true, at: there}, gives(0)}, true},
+		{"a lost one at the same place does not count it", []turn{undone, {step: +1, lost: true, at: here}, gives(1)}, false},
 		{"an undone one is counted elsewhere", []turn{undone, {step: +1, told: 2, at: there}}, true},
 	} {
 		var n tally
@@ -265,7 +277,7 @@ func TestStormJudgeOfCounts(t *testing.T) {
 		for _, c := range tt.turns {
 			op := &try{}
 			n.begin(op, c.step)
-			n.ends(op, c.undone, c.at)
+			n.ends(op, c.lost, c.undone, c.at)
 			if last = op.turn.fits(c.told, n.undone[c.at]); !c.lost {
 				n.is(op, c.told)
 			}
@@ -277,7 +289,7 @@ func TestStormJudgeOfCounts(t *testing.T) {
 	for now, want := range map[time.Duration]bool{time.Second: true, time.Minute: false} {
 		n, op := tally{late: 2 * time.Second}, &try{}
 		n.begin(op, +1)
-		n.ends(op, false, here)
+		n.ends(op, true, false, here)
 		n.isGone(op, now)
 		if n.begin(op, -1); op.turn.fits(0, 0) != want {
 			t.Errorf("a late turn is given back after %v: fits %v, want %v", now, !want, want)

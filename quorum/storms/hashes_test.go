@@ -14,9 +14,9 @@ import (
 )
 
 // Locks that their holders take several times, as package commands has those in hashes: the string
-// is the holder and its count. A turn counts up or down by a compare-and-set on what was seen last
-// at that redlockd (Op.Expect), with a new TTL; the first one creates the key, the last one deletes
-// it. Who holds several such locks prolongs them key by key.
+// is the holder and its count. A turn counts up or down by a compare-and-set, with a new TTL; the
+// first one creates the key, the last one deletes it, by what was seen last at that redlockd
+// (Op.Expect). Who holds several such locks prolongs them key by key.
 
 var hashKeys = []string{"h", "i", "j"}
 

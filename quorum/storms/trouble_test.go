@@ -208,7 +208,7 @@ func (v *visit) halved() bool {
 	return n%2 == 0 && slices.ContainsFunc(v.tries, func(t *try) bool {
 		return slices.ContainsFunc(t.leases[t.lock], func(l *lease) bool {
 			copies, _ := t.copies(l.token)
-			return l != t.lease && copies == n/2 && t.why(l) != ""
+			return l != t.lease && copies == n/2 && l.sure <= t.Now() && t.why(l) != ""
 		})
 	})
 }

@@ -89,7 +89,7 @@ func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.T
 // ([outbox.Asker]): false drops the task, since the attempt is lost or the vote would
 // come late. If the attempt is won already, the task is still sent, since a lock is
 // safer the more masters have it, but not if it might do harm after the client was
-// answered. A release that does none is sent whatever the others have answered.
+// answered. A release that would do none is sent whatever the others have answered.
 func (a *attempt) GoesOut(i int, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -250,10 +250,7 @@ func TestDecideGivesBackByItsDeadline(t *testing.T) {
 // are not known any more, since redlockd stood still: a release is not lost by that.
 func TestDecideLooksWhereNothingIsSent(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
-		s := &stoppable{}
-		c.stop(c.q)
-		c.q = c.redlockdBy(s.clock())
-		c.ready()
+		s := c.stoppable()
 		c.tell(do(c.q, acquire("k", "1", time.Minute)))
 		c.pass(3*time.Second, s)
 		seen := counting{State{Found: true, Token: "1"}, true}

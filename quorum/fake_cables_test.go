@@ -96,6 +96,15 @@ func (s *stoppable) clock() clock.Clock {
 	}
 }
 
+// stoppable begins redlockd anew with such a clock, and waits until it is ready.
+func (c *testCluster) stoppable() *stoppable {
+	s := &stoppable{}
+	c.stop(c.q)
+	c.q = c.redlockdBy(s.clock())
+	c.ready()
+	return s
+}
+
 // pass makes d pass for the masters while the redlockd with this clock stands still.
 func (c *testCluster) pass(d time.Duration, s *stoppable) {
 	s.mu.Lock()

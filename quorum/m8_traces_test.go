@@ -391,10 +391,7 @@ func TestM8NotOverToASmallerMajority(t *testing.T) {
 // told why no master could be asked: what is known of their clocks is too old (V6).
 func TestNoQuorumSaysThatALookIsTooOld(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
-		s := &stoppable{}
-		c.stop(c.q)
-		c.q = c.redlockdBy(s.clock())
-		c.ready()
+		s := c.stoppable()
 		c.want(do(c.q, acquire("another", "t", time.Second)), Won) // the marks record its hold
 		c.pass(3*time.Second, s)
 		o := c.want(do(c.q, acquire("k", "t", time.Second)), Undecided)

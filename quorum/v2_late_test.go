@@ -19,10 +19,7 @@ func TestV2VotesReadAfterAPause(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, 3, func(c *testCluster) {
-				s := &stoppable{}
-				c.stop(c.q)
-				c.q = c.redlockdBy(s.clock())
-				c.ready()
+				s := c.stoppable()
 				c.want(do(c.q, acquire("mine", "t", 20*time.Second)), Won)
 				time.Sleep(500 * time.Millisecond) // no look comes in between
 				c.slow(2*time.Millisecond, 0, 1, 2)

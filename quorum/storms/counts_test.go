@@ -225,10 +225,8 @@ func (j *witness) requiredHas(lock quorum.Op) bool {
 // while the required master has it.
 func TestStormJudgeOfARequiredCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStorm(t, 1)
-		s.shape.masters, s.shape.nodes, s.shape.required, s.shape.rolling = 4, 1, true, false
+		s := calmStorm(t, 4, true)
 		defer s.end()
-		s.build()
 		a, lock := s.present()[0], quorum.Op{Key: "h", Token: "A"}
 		s.Lock()
 		a.Put(0, "h", fakeredis.Entry{Value: counted("A", 1)})
@@ -242,10 +240,8 @@ func TestStormJudgeOfARequiredCount(t *testing.T) {
 func TestStormJudgeOfAnAbsentExtend(t *testing.T) {
 	for _, required := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			s := newStorm(t, 1)
-			s.shape.masters, s.shape.nodes, s.shape.required, s.shape.rolling = 4, 1, required, false
+			s := calmStorm(t, 4, required)
 			defer s.end()
-			s.build()
 			a := s.present()[0]
 			s.Lock()
 			a.Put(0, "h", fakeredis.Entry{Value: counted("A", 2)})

@@ -241,15 +241,22 @@ func (v *visit) crowded() bool {
 	})
 }
 
+// calmStorm is one redlockd over so many masters, the first of them required or none, without clients
+// and faults, for tests of the judge. It ends by storm.end.
+func calmStorm(t *testing.T, masters int, required bool) *storm {
+	s := newStorm(t, 1)
+	s.shape.masters, s.shape.nodes, s.shape.required, s.shape.rolling = masters, 1, required, false
+	s.build()
+	return s
+}
+
 // TestStormJudgeOfNoQuorum checks what excuses a NOQUORUM: too many masters with a fault in the
 // last three seconds, and nothing that was before, nor too few of them. That a redlockd grants
 // nothing, as it says, is excused for the longest hold after it stood still.
 func TestStormJudgeOfNoQuorum(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStorm(t, 1)
-		s.shape.masters, s.shape.nodes, s.shape.required, s.shape.rolling = 3, 1, false, false
+		s := calmStorm(t, 3, false)
 		defer s.end()
-		s.build()
 		time.Sleep(30 * time.Second)
 		why := func(text string) string {
 			c := s.dropsIn(s.stream("judge"))
@@ -293,10 +300,8 @@ func TestStormJudgeOfNoQuorum(t *testing.T) {
 // master and no quorum has what is left of the holder's lock, and only there.
 func TestStormJudgeOfTurnsByWord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStorm(t, 1)
-		s.shape.masters, s.shape.nodes, s.shape.required, s.shape.rolling = 4, 1, true, false
+		s := calmStorm(t, 4, true)
 		defer s.end()
-		s.build()
 		time.Sleep(30 * time.Second)
 		const some, none = "NOQUORUM 4 of 4 masters answered, 3 needed: 2 agreed, 0 refused, 2 without the key", "NOQUORUM 4 of 4 masters answered, 3 needed: 0 agreed, 0 refused, 4 without the key"
 		for i, tt := range []struct {

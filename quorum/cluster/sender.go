@@ -123,12 +123,14 @@ func (s *sender) take(b *outbox.Batch) {
 }
 
 // answered passes the turn and hands the votes of a batch to their attempts; they are
-// silent if the batch does not count.
+// silent if the batch does not count. Results are worked out without the lock, for which
+// all who ask this master wait.
 func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	received, over := s.now(), replies[len(replies)-1].Error()
 	bundles := !s.c.dialect.Singly
 	results := b.Read(&s.c.dialect, replies)
 	micros, _ := outbox.ReadTime(replies[len(replies)-1])
+	code, failed := b.Faults(results)
 	s.mu.Lock()
 	// The turn is passed only now: a look that comes after this batch is taken over after it.
 	s.c.passTurn()
@@ -136,20 +138,11 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	if !broken(over) {
 		s.traffic.batches.Add(received - b.Sent)
 	}
-	standing, unsettled := s.standing(b, replies, micros, received), s.unsettled(b.Under)
-	failed := false
-	for i, t := range b.Tasks {
-		r, its := &results[i], standing
-		its.Fits = its.Fits && (t.Asked == nil || s.countsFor(t.Asked.List))
-		r.Weigh(t, its.Weight(), micros/1000)
-		s.c.dialect.Learn(t, *r)
-		failed = failed || !r.Done && t.MustDeliver()
-		if r.Code != "" && !r.Done {
-			s.fault.code, s.fault.at = r.Code, received
-		}
-		r.Ballot.Unsettled = unsettled
-		r.Ballot.MayAct = !r.Done && !r.Late && r.Code == ""
+	if code != "" {
+		s.fault.code, s.fault.at = code, received
 	}
+	standing, unsettled := s.standing(b, replies, micros, received), s.unsettled(b.Under)
+	list, under := outbox.List(s.db.List()), s.view.Under
 	if failed {
 		s.outbox.Repeat(b, results)
 	}
@@ -159,11 +152,17 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 		s.log.Info("a master rejected a script with several keys, sending them one by one from now on")
 	}
 	for i, t := range b.Tasks {
-		if code := results[i].Code; code != "" {
+		r, its := &results[i], standing
+		its.Fits = its.Fits && (t.Asked == nil || t.Asked.List == list || counts(under, t.Asked.List))
+		r.Weigh(t, its.Weight(), micros/1000)
+		s.c.dialect.Learn(t, *r)
+		r.Ballot.Unsettled = unsettled
+		r.Ballot.MayAct = !r.Done && !r.Late && r.Code == ""
+		if r.Code != "" {
 			s.events.masterErrors.Add(1)
-			s.log.Debug("a master answered an error", "code", code)
+			s.log.Debug("a master answered an error", "code", r.Code)
 		}
-		t.Answer(results[i].Ballot, received)
+		t.Answer(r.Ballot, received)
 	}
 	if broken(over) {
 		s.c.close()

@@ -142,15 +142,14 @@ func (l *Link) learn(m *mark.Mark, raw string, sent time.Duration) {
 	l.noteMark(m, sent)
 }
 
-// countsFor reports whether the master's vote counts for a list that may not be in force
-// any more, because the attempt began before the list was replaced (M8). The caller must
-// hold mu.
-func (l *Link) countsFor(list outbox.List) bool {
-	if list == outbox.List(l.db.List()) || l.view.Under == nil {
+// counts reports whether a vote under a mark counts for a list that is not in force any more,
+// because the attempt began before the list was replaced (M8).
+func counts(under *mark.Mark, list outbox.List) bool {
+	if under == nil {
 		return true
 	}
-	list.Saw(l.view.Under.Generation)
-	return l.view.Under.Counts(list.Title())
+	list.Saw(under.Generation)
+	return under.Counts(list.Title())
 }
 
 // LookedAt reports whether the link is open, and when the newest look at its mark went

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -62,4 +63,15 @@ func (d *Dialect) Commands(b *Batch) []rueidis.Completed {
 	}
 	b.commands = append(out, d.Client.B().Time().Build())
 	return b.commands
+}
+
+// Faults returns the last error code among the results, if any, and whether a task failed that
+// must be delivered.
+func (b *Batch) Faults(results []Result) (code string, failed bool) {
+	for i, t := range b.Tasks {
+		if r := &results[i]; !r.Done {
+			code, failed = cmp.Or(r.Code, code), failed || t.MustDeliver()
+		}
+	}
+	return code, failed
 }

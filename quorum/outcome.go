@@ -45,7 +45,7 @@ func (a *attempt) readState(o *Outcome, t *vote.Tally) {
 		o.Verdict, left = Absent, hold
 	}
 	o.State = State{Found: !over, Lapsed: over, Token: token, TTL: min(max(left, time.Millisecond), a.call.q.cfg.MaxTTL),
-		Hold: hold, locks: a.box.locksOf(token), lacks: t.Least - t.Unknown}
+		Hold: hold, locks: a.box.locksOf(token), lacks: t.Least - t.Unknown - t.Awaited}
 }
 
 // leftOf returns the token that a read found, what remains of its TTL and of its hold, and

@@ -4,6 +4,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/fakeredis"
+	"github.com/redlockd/redlockd/quorum/tail"
 )
 
 // TestS4ReadIsNoChange checks that an operation on several keys marks the watches on those
@@ -120,5 +123,30 @@ func TestS4RenamedIsAChange(t *testing.T) {
 		if !several.Changed() {
 			t.Error("not changed by another token beside others")
 		}
+	})
+}
+
+// TestS4StaleCopyIsNoChange checks that a copy that another change has missed, and that is met while
+// an answer is awaited, makes nothing of a watched key changed: a quorum may still have its lock
+// (S4). Storms, seed 5002510.
+func TestS4StaleCopyIsNoChange(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		for i, lock := range []tail.ID{2, 2, 1} {
+			f := c.masters[i]
+			its := tail.Tail{Lock: lock, Attempt: 5, End: f.Millis() + 60000}
+			f.set(func() { f.Put(0, "k", fakeredis.Entry{Value: its.Of("t"), Expiry: f.Millis() + 61000}) })
+		}
+		var w Watch
+		defer w.Close()
+		c.slow(4*time.Millisecond, 2)
+		c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &w}), Held)
+		c.slow(0, 2)
+		c.slow(4*time.Millisecond, 1)
+		if o := c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &w}), Held); !w.Fits(o.State) || w.Changed() {
+			t.Errorf("fits %v, changed %v", w.Fits(o.State), w.Changed())
+		}
+		c.want(do(c.q, Op{Kind: DecideAll, Keys: []string{"k"}, Unless: []*Watch{&w}, DecideAll: func([]State) []Change {
+			return []Change{{Key: "k", Token: "u", TTL: 20 * time.Second}}
+		}}), Won)
 	})
 }

@@ -1012,6 +1012,8 @@ var mutants = []mutant{
 		"	g.attempt.rollback(mayHaveCreated)\n", "	g.attempt.rollback(mayHaveCreated)\n	g.attempt.call.touch(&g.attempt.result)\n"}}, votes},
 	{"S4", "a lock that was seen since WATCH, where there was none, has not changed the key", []change{{"quorum/watch.go",
 		"		w.changed.Store(true)\n	}\n}\n\n// seen", "	}\n}\n\n// seen"}}, votes},
+	{"S4", "a master whose answer is awaited does not have the lock that was seen", []change{{"quorum/outcome.go",
+		"t.Least - t.Unknown - t.Awaited", "t.Least - t.Unknown"}}, votes},
 	{"S4", "a token that has come back is the lock that was seen", []change{{"quorum/watch.go",
 		"return countLocks(s.locks, w.locks) >= s.lacks", "return true"}}, votes},
 	{"S4", "EXEC meets no bare token", []change{{"quorum/scripts/change.go",

@@ -111,6 +111,8 @@ func (v *visit) whyUndecided(text string) string {
 		return "the others have a lock that the required master has not, since an extend was not decided"
 	case strings.Contains(text, "split") && v.halved():
 		return "half of the masters have what is left of another's lock"
+	case v.ranOut(text):
+		return "the lock ran out between the read of a turn and its change"
 	case v.changedByWord(text):
 		return "a turn has changed what is left of the holder's lock on the required master, which no quorum has"
 	case v.crowded():
@@ -213,11 +215,29 @@ func (v *visit) halved() bool {
 	})
 }
 
+// partlyTurned reports whether some masters agreed to a turn, and others lacked the lock.
+func (v *visit) partlyTurned(text string) bool {
+	return v.hash != nil && !strings.Contains(text, " 0 agreed") && strings.Contains(text, " without the key")
+}
+
+// ranOut reports whether the holder's TTL has just ended, so that the copies that a turn was decided
+// by may have expired before it was carried out: what the next try finds, this one may have counted
+// (P4).
+func (v *visit) ranOut(text string) bool {
+	v.judge.mu.Lock()
+	defer v.judge.mu.Unlock()
+	if !v.partlyTurned(text) {
+		return false
+	}
+	t := v.tries[0]
+	return t.hadSure > v.sent-recently && t.hadSure <= t.Now()+t.fast(t.lease)
+}
+
 // changedByWord reports whether a turn was agreed to where, since it was asked for, only a minority
 // had the holder's lock, with the required master, by whose word a read tells it (V11): what the
 // next try finds, this one may have counted (P4).
 func (v *visit) changedByWord(text string) bool {
-	if v.hash == nil || strings.Contains(text, " 0 agreed") || !strings.Contains(text, " without the key") {
+	if !v.partlyTurned(text) {
 		return false
 	}
 	t, holder := v.tries[0], v.hash.lock.Token
@@ -332,6 +352,38 @@ func TestStormJudgeOfTurnsByWord(t *testing.T) {
 				}
 			}
 			s.Unlock()
+			if got := v.whyUndecided(tt.text); (got != "") != tt.excused {
+				t.Errorf("%s: %q", tt.name, got)
+			}
+			v.tries[0].lost(true)
+			time.Sleep(time.Second)
+		}
+	})
+}
+
+// TestStormJudgeOfTurnsAtTheEnd checks that the NOQUORUM of a turn is excused where the holder's TTL
+// has just ended, and only there.
+func TestStormJudgeOfTurnsAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := calmStorm(t, 3, false)
+		defer s.end()
+		time.Sleep(30 * time.Second)
+		const some, none = "NOQUORUM 3 of 3 masters answered, 2 needed: 1 agreed, 0 refused, 2 without the key", "NOQUORUM 3 of 3 masters answered, 2 needed: 0 agreed, 0 refused, 3 without the key"
+		for i, tt := range []struct {
+			name    string
+			ends    time.Duration // from now on
+			text    string
+			excused bool
+		}{
+			{"it has just ended", -10 * time.Millisecond, some, true},
+			{"it lasts", time.Second, some, false},
+			{"it ended long ago", -2 * recently, some, false},
+			{"nobody agreed", -10 * time.Millisecond, none, false},
+		} {
+			v, lock := s.dropsIn(s.stream("judge")).visits(s.nodes[0]), quorum.Op{Key: "h", Token: fmt.Sprint(i)}
+			s.judge.leaseOf(fakeredis.KeyName{Key: "h"}, lock.Token).sure = s.Now() + tt.ends
+			v.hash, v.tries = &hashing{storm: s, lock: lock, step: +1}, []*try{s.judge.beginTurn(s.nodes[0], lock, +1)}
+			v.sent, v.meant = s.Now(), v.tries[0].op
 			if got := v.whyUndecided(tt.text); (got != "") != tt.excused {
 				t.Errorf("%s: %q", tt.name, got)
 			}

@@ -130,8 +130,8 @@ func (v *ballotBox) refusal() (string, uint32) {
 
 // heldWithSilent reports whether the token of refusal has a quorum if the silent
 // masters hold it too. It must be on the required master as well (V11), and ours must
-// not have a quorum, the smaller of two while the list changes (M8), if the silent masters
-// hold that, and those in quarantine did: otherwise the holder might be answered that
+// not have a quorum, the smaller of two while the list changes (M8), if the silent and the awaited
+// masters hold that, and those in quarantine did: otherwise the holder might be answered that
 // another client has the lock.
 func (v *ballotBox) heldWithSilent(ours string) bool {
 	t := vote.Count(v.ballots, v.needs)
@@ -139,7 +139,7 @@ func (v *ballotBox) heldWithSilent(ours string) bool {
 		return false
 	}
 	own := t.Prolonged + vote.MastersWith(v.ballots, &vote.Ballot{Token: ours})
-	return t.Most == ours || own+t.Unknown < t.Least
+	return t.Most == ours || own+t.Unknown+t.Awaited < t.Least
 }
 
 // mayLive reports whether the lock may live although fewer than a quorum of the answers

@@ -54,6 +54,7 @@ func TestV4HolderIsNotTold(t *testing.T) {
 		"one of three has it":              {2, 0, []vote.Ballot{h, x, x}, true},
 		"while another is in quarantine":   {2, 0, []vote.Ballot{h, old, x}, false},
 		"nobody else can have a quorum":    {2, 0, []vote.Ballot{x, silent, silent}, false},
+		"an awaited one may have ours":     {4, 0, []vote.Ballot{ours, silent, silent, {}, x, x, {Vote: vote.Found, Token: "y"}}, false},
 		"and ours is on none of them, yet": {2, 0, []vote.Ballot{{Vote: vote.Absent}, silent, x}, true},
 	} {
 		var box ballotBox

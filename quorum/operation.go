@@ -126,8 +126,8 @@ type State struct {
 	// because the hold of Token is not over (V3). Only its owner's release deletes it, and
 	// what stores Token again takes it (V15).
 	Lapsed bool
-	// locks are those of the copies (ballotBox.locksOf), lacks is how many of them a quorum
-	// has at least, when Found.
+	// locks are those of the copies (ballotBox.locksOf), lacks is how many of them a lock that
+	// may have a quorum has at least, or by the required master's word (V11), when Found.
 	locks string
 	lacks int
 }

@@ -290,3 +290,20 @@ func TestV11OneAtMost(t *testing.T) {
 		t.Errorf("two required masters: %v", err)
 	}
 }
+
+// TestS4OldClientsLockIsWatched checks that EXEC acts on an old client's lock that nobody has
+// touched since WATCH, though only the required master has it (S4, V11).
+func TestS4OldClientsLockIsWatched(t *testing.T) {
+	movingIn(t, func(c *testCluster, old *fakeMaster) {
+		old.oldTake("k", "old", 30*time.Second)
+		var w Watch
+		defer w.Close()
+		c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &w}), Held)
+		if o := c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &w}), Held); !w.Fits(o.State) || w.Changed() {
+			t.Errorf("fits %v, changed %v", w.Fits(o.State), w.Changed())
+		}
+		op := release("k", "old")
+		op.Unless = []*Watch{&w}
+		c.want(do(c.q, op), Won)
+	})
+}

@@ -1016,6 +1016,8 @@ var mutants = []mutant{
 		"		w.changed.Store(true)\n	}\n}\n\n// seen", "	}\n}\n\n// seen"}}, votes},
 	{"S4", "a master whose answer is awaited does not have the lock that was seen", []change{{"quorum/outcome.go",
 		"t.Least - t.Unknown - t.Awaited", "t.Least - t.Unknown"}}, votes},
+	{"S4", "an old client's lock on the required master has changed", []change{{"quorum/outcome.go",
+		"		lacks = 1 // by its word alone (V11)\n", ""}}, votes},
 	{"S4", "a token that has come back is the lock that was seen", []change{{"quorum/watch.go",
 		"return countLocks(s.locks, w.locks) >= s.lacks", "return true"}}, votes},
 	{"S4", "EXEC meets no bare token", []change{{"quorum/scripts/change.go",

@@ -6,8 +6,10 @@
 package tail
 
 import (
+	"encoding/base64"
+	"encoding/binary"
 	"math/rand/v2"
-	"strings"
+	"strconv"
 	"time"
 )
 
@@ -42,7 +44,7 @@ type ID uint64
 func NewID() ID { return ID(rand.Uint64N(1<<48-1)) + 1 }
 
 // digits are those of an ID.
-const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
+var digits = base64.NewEncoding("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_").WithPadding(base64.NoPadding)
 
 // String returns the ID as it stands in a tail.
 func (id ID) String() string {
@@ -51,45 +53,24 @@ func (id ID) String() string {
 }
 
 func (id ID) put(to []byte) []byte {
-	for shift := 6 * (idSize - 1); shift >= 0; shift -= 6 {
-		to = append(to, digits[id>>shift&63])
-	}
-	return to
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(id))
+	return digits.AppendEncode(to, b[2:])
 }
 
-// values are those of the digits, -1 of all other bytes.
-var values = func() (of [256]int8) {
-	for i := range of {
-		of[i] = int8(strings.IndexByte(digits, byte(i)))
-	}
-	return of
-}()
-
 // parseID reads what String wrote; 0 if it is no ID.
-func parseID(s string) (id ID) {
-	for i := range len(s) {
-		n := values[s[i]]
-		if n < 0 {
-			return 0
-		}
-		id = id<<6 | ID(n)
+func parseID(s string) ID {
+	var b [8]byte
+	if n, err := digits.Decode(b[:], []byte(s)); n != 6 || err != nil { // line ends are skipped
+		return 0
 	}
-	return id
+	return ID(binary.BigEndian.Uint64(b[:]) >> 16)
 }
 
 // parseNumber reads what putNumber wrote; 0 if it is no number.
-func parseNumber(s string) (n int64) {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case '0' <= c && c <= '9':
-			n = n*36 + int64(c-'0')
-		case 'a' <= c && c <= 'z':
-			n = n*36 + int64(c-'a') + 10
-		default:
-			return 0
-		}
-	}
-	return n
+func parseNumber(s string) int64 {
+	n, _ := strconv.ParseUint(s, 36, 63)
+	return int64(n)
 }
 
 // Tail is what a copy says of itself. A bare token has the zero value.
@@ -120,17 +101,10 @@ func (t *Tail) Over(reading int64) bool {
 func (t *Tail) Bare() bool { return t.Lock == 0 }
 
 // Rest returns all of the tail behind the lock, as the scripts take it.
-func (t *Tail) Rest() string {
-	var b [idSize + 2*timeSize + graceSize]byte
-	return string(t.putRest(b[:0]))
-}
+func (t *Tail) Rest() string { return t.Of("")[len(Magic)+idSize:] }
 
-func (t *Tail) putRest(to []byte) []byte {
-	to = t.Attempt.put(to)
-	to = putNumber(to, min(max(t.Since, 0), maxTime), timeSize)
-	to = putNumber(to, min(max(t.End, 0), maxTime), timeSize)
-	return putNumber(to, min(max(t.Grace.Milliseconds(), 0), maxGrace), graceSize)
-}
+// IDs returns the lock and the attempt as they stand in a tail.
+func (t *Tail) IDs() string { return t.Of("")[len(Magic):][:2*idSize] }
 
 // putNumber appends n with leading zeros.
 func putNumber(to []byte, n int64, size int) []byte {
@@ -150,7 +124,10 @@ func (t *Tail) Of(token string) string {
 
 // Append appends the tail.
 func (t *Tail) Append(to []byte) []byte {
-	return t.putRest(t.Lock.put(append(to, Magic...)))
+	to = t.Attempt.put(t.Lock.put(append(to, Magic...)))
+	to = putNumber(to, min(max(t.Since, 0), maxTime), timeSize)
+	to = putNumber(to, min(max(t.End, 0), maxTime), timeSize)
+	return putNumber(to, min(max(t.Grace.Milliseconds(), 0), maxGrace), graceSize)
 }
 
 // Stem returns the part of a value that tells its token: the scripts compare that.
@@ -175,10 +152,4 @@ func Split(value string) (token string, t Tail) {
 	return token, Tail{Lock: parseID(f[:idSize]), Attempt: parseID(f[idSize : 2*idSize]),
 		Since: parseNumber(times[:timeSize]), End: parseNumber(times[timeSize : 2*timeSize]),
 		Grace: time.Duration(parseNumber(times[2*timeSize:])) * time.Millisecond}
-}
-
-// IDs returns the lock and the attempt as they stand in a tail.
-func (t *Tail) IDs() string {
-	var b [2 * idSize]byte
-	return string(t.Attempt.put(t.Lock.put(b[:0])))
 }

@@ -262,11 +262,13 @@ func (a *attempt) countVotes() {
 	}
 }
 
-// look calls at with the ballots while mu is held.
-func (a *attempt) look(at func(*ballotBox)) {
+// votes returns the ballots as they are now; late votes do not change what it returns.
+func (a *attempt) votes() *ballotBox {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	at(&a.box)
+	box := a.box
+	box.ballots = slices.Clone(box.ballots)
+	return &box
 }
 
 // promises reports whether winning grants the client a lock for some time. A new token that

@@ -102,7 +102,8 @@ func (c *call) carryOut(op Op, s State, again func(Verdict) bool, now time.Durat
 			v = Undecided // what it has done may be what the next try reads
 			c.tried.note(op.changes(), a.outcome(v))
 		}
-		if (met == Split || met == Held || met == Absent || a.unsent()) && again(met) {
+		// What reads first gets to know the masters' clocks, without which nothing is sent.
+		if (met == Split || met == Held || met == Absent || met == Undecided && a.votes().sent == 0) && again(met) {
 			return
 		}
 		o := a.outcome(v)
@@ -112,13 +113,6 @@ func (c *call) carryOut(op Op, s State, again func(Verdict) bool, now time.Durat
 		}
 		c.nothingDone(o)
 	}, now)
-}
-
-// unsent reports whether an attempt was sent to no master, as where their clocks are not known any
-// more. What reads first gets to know them.
-func (a *attempt) unsent() (none bool) {
-	a.look(func(box *ballotBox) { none = box.sent == 0 })
-	return none
 }
 
 // changes returns what an operation that was decided on takes from the lock.
@@ -185,12 +179,10 @@ func (c *call) goesOn(o *Outcome, now time.Duration) bool {
 // quorum: what it met may be what another client's lost attempt leaves for a moment, and is
 // no reason to give up, as it is none for an acquire (V5). No attempt leaves a key that is no
 // string (V14).
-func (a *attempt) mayHaveMetLost() (may bool) {
-	a.look(func(box *ballotBox) {
-		t := vote.Count(box.ballots, box.needs)
-		may = box.answered() >= a.masters.Quorum && t.Tokenless < t.Quorum && !box.requiredMute()
-	})
-	return may
+func (a *attempt) mayHaveMetLost() bool {
+	box := a.votes()
+	t := vote.Count(box.ballots, box.needs)
+	return box.answered() >= a.masters.Quorum && t.Tokenless < t.Quorum && !box.requiredMute()
 }
 
 // readAll reads all keys of a DecideAll side by side. They need not be read at one

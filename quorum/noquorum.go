@@ -3,7 +3,6 @@ package quorum
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,11 +18,10 @@ import (
 // noQuorum returns the error for the client after a verdict of Undecided or Split: how many
 // masters agreed, refused and were silent, and why (P4, M6).
 func (a *attempt) noQuorum(v Verdict) error {
-	a.mu.Lock()
-	ballots, kind, split := slices.Clone(a.box.ballots), a.op.Kind, v == Split // late votes change them
-	a.mu.Unlock()
+	box := a.votes()
+	ballots, kind, split := box.ballots, a.op.Kind, v == Split
 	n, q := len(ballots), a.masters.Quorum
-	t := vote.Count(ballots, a.box.needs)
+	t := vote.Count(ballots, box.needs)
 	if t.Agreed() {
 		return tooLate(kind, a.times.known-a.times.began, a.call.q.cfg.Timeout)
 	}

@@ -26,17 +26,12 @@ func (c *call) verdict(a *attempt, v Verdict) {
 // masters twice running and may have a quorum with the silent ones, the lock is held
 // (V4).
 func (c *call) split(a *attempt) {
-	var token string
-	var masters uint32
-	var heldWithSilent bool
-	a.look(func(box *ballotBox) {
-		token, masters = box.refusal()
-		heldWithSilent = box.heldWithSilent(c.op.Token)
-	})
+	box := a.votes()
+	token, masters := box.refusal()
 	again := masters != 0 && token == c.lastToken && masters == c.lastMasters
 	c.lastToken, c.lastMasters = token, masters
 	switch {
-	case again && heldWithSilent && !c.mayProlong(token):
+	case again && box.heldWithSilent(c.op.Token) && !c.mayProlong(token):
 		c.finish(&Outcome{Verdict: Held}) // by no quorum, so the token is not told
 	case c.mayRetry():
 		c.retry()
@@ -83,17 +78,14 @@ func (c *call) probe() {
 // probed goes on after a probe. If the first master refused, the key is read on all
 // masters.
 func (c *call) probed(a *attempt, v Verdict) {
-	var refused bool
-	a.look(func(box *ballotBox) { refused = box.refusedFirst() })
+	refused := a.votes().refusedFirst()
 	if v == Won || !refused || v == Undecided && a.masters.Required >= 0 {
 		c.verdict(a, v)
 		return
 	}
 	look := &Op{Kind: Read, Key: c.op.Key, DB: c.op.DB}
 	c.attempt(look, func(r *attempt, v Verdict) {
-		var token string
-		var held bool
-		r.look(func(box *ballotBox) { token, held = box.holder(c.op.Token) })
+		token, held := r.votes().holder(c.op.Token)
 		switch {
 		case v == Held && held && c.mayProlong(token):
 			// Only the first master refused.

@@ -126,16 +126,13 @@ func (c *call) nothingDone(o *Outcome) {
 // where a master says so: what has become of the others' copies is read. But where no majority can
 // have the lock, and nobody else has a copy, there was none (V8).
 func (a *attempt) leaves(v Verdict) bool {
-	var done bool
-	var t vote.Tally
-	a.look(func(box *ballotBox) {
-		done, t = box.mayHaveDone(), vote.Count(box.ballots, box.needs)
-	})
+	box := a.votes()
 	if a.op.Kind == Release {
+		t := vote.Count(box.ballots, box.needs)
 		return t.Yes > 0 && (v != Absent || t.Met > 0)
 	}
 	final := slices.ContainsFunc(a.effects, func(e outbox.Effect) bool { return e.Final() })
-	return done && (final || a.op.Kind == transact && v == Undecided)
+	return box.mayHaveDone() && (final || a.op.Kind == transact && v == Undecided)
 }
 
 // notTransacted ends a DecideAll whose changes are not made, or begins it anew. With a
@@ -144,8 +141,6 @@ func (a *attempt) leaves(v Verdict) bool {
 // first of two attempts did something, which others may have seen, and where any attempt may have
 // freed a lock, given it another token, or been carried out by a majority.
 func (c *call) notTransacted(a *attempt, v Verdict, changes []Change) {
-	var answered int
-	a.look(func(box *ballotBox) { answered = box.answered() })
 	acted := a.op.first != nil && a.op.first.acts()
 	leaves := acted || a.leaves(v)
 	if leaves {
@@ -156,7 +151,7 @@ func (c *call) notTransacted(a *attempt, v Verdict, changes []Change) {
 	if leaves {
 		c.tried.note(changes, o)
 	}
-	if !acted && answered >= a.masters.Quorum && c.mayRetry() {
+	if !acted && a.votes().answered() >= a.masters.Quorum && c.mayRetry() {
 		c.retry()
 		return
 	}

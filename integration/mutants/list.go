@@ -172,7 +172,7 @@ var mutants = []mutant{
 	{"C8", "to give back the last turn waits for all masters", []change{{"quorum/attempt.go",
 		"a.op.Kind != Release && a.mayAct()", "a.mayAct()"}}, votes},
 	{"C8", "where nothing is sent nobody looks", []change{{"quorum/decide.go",
-		"met == Absent || a.unsent())", "met == Absent)"}}, votes},
+		"met == Absent || met == Undecided && a.votes().sent == 0)", "met == Absent)"}}, votes},
 	{"C8", "what was seen last is counted up before it is read", []change{{"quorum/decide.go",
 		"!op.doesNothing() && !op.Replace {", "!op.doesNothing() {"}}, votes},
 	{"C8", "what was seen last, and is out of date, makes what is read doubtful", []change{{"quorum/decide.go",

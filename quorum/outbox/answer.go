@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -11,12 +12,6 @@ import (
 	"github.com/redlockd/redlockd/quorum/tail"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
-
-// answer is a master's answer to one task.
-type answer struct {
-	msg rueidis.RedisMessage
-	err error
-}
 
 // Result is what became of one task.
 type Result struct {
@@ -32,18 +27,17 @@ type Result struct {
 // Read returns what became of each task, by the answers to Commands. The votes count when they
 // are weighed. The results are valid until Clear.
 func (b *Batch) Read(d *Dialect, answers []rueidis.RedisResult) []Result {
-	b.answers = slices.Grow(b.answers, len(b.Tasks))
+	b.results = slices.Grow(b.results, len(b.Tasks))
 	for i, n := range b.carry {
 		msg, err := answers[i].ToMessage()
 		if n == 1 {
-			b.answers = append(b.answers, answer{msg, err})
+			b.results = append(b.results, read(b.Tasks[len(b.results)], msg, err))
 			continue
 		}
-		b.answers = d.unbundle(b.answers, n, msg, err)
-	}
-	b.results = slices.Grow(b.results, len(b.Tasks))
-	for i, t := range b.Tasks {
-		b.results = append(b.results, read(t, b.answers[i]))
+		items, err := d.unbundle(n, msg, err)
+		for _, item := range items {
+			b.results = append(b.results, read(b.Tasks[len(b.results)], item, cmp.Or(err, item.Error())))
+		}
 	}
 	return b.results
 }
@@ -68,19 +62,19 @@ func timed(b vote.Ballot, w vote.Weight, reading int64) vote.Ballot {
 	return b
 }
 
-func read(t *Task, a answer) Result {
-	if a.err != nil && !rueidis.IsRedisNil(a.err) {
-		return errorResult(a.err)
+func read(t *Task, msg rueidis.RedisMessage, err error) Result {
+	if err != nil && !rueidis.IsRedisNil(err) {
+		return errorResult(err)
 	}
 	if t.Page != nil {
-		return Result{Ballot: t.Page.read(t.Kind, a.msg), Done: true}
+		return Result{Ballot: t.Page.read(t.Kind, msg), Done: true}
 	}
 	late := false
-	if a.msg.IsInt64() { // else AsInt64 makes an error for every token
-		n, _ := a.msg.AsInt64()
+	if msg.IsInt64() { // else AsInt64 makes an error for every token
+		n, _ := msg.AsInt64()
 		late = n == tooLate
 	}
-	return Result{Ballot: t.read(a.msg), Done: !late, Late: late}
+	return Result{Ballot: t.read(msg), Done: !late, Late: late}
 }
 
 // errorResult is V14: WRONGTYPE is a refusal, every other error is silent.

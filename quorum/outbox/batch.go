@@ -24,11 +24,10 @@ type Batch struct {
 	// Sent is when the batch was made, right before it is written, by our own clock.
 	Sent time.Duration
 
-	// commands, answers and results are memory that the link's next batch reuses. carry
-	// is the number of tasks that each command carries out: 1, or more for a bundle.
+	// commands and results are memory that the link's next batch reuses. carry is the
+	// number of tasks that each command carries out: 1, or more for a bundle.
 	commands []rueidis.Completed
 	carry    []int
-	answers  []answer
 	results  []Result
 }
 
@@ -37,10 +36,9 @@ func (b *Batch) Clear() {
 	clear(b.Tasks)
 	clear(b.Unsent)
 	clear(b.commands)
-	clear(b.answers)
 	clear(b.results)
-	b.Tasks, b.Unsent, b.commands, b.carry = b.Tasks[:0], b.Unsent[:0], b.commands[:0], b.carry[:0]
-	b.answers, b.results = b.answers[:0], b.results[:0]
+	b.Tasks, b.Unsent, b.results = b.Tasks[:0], b.Unsent[:0], b.results[:0]
+	b.commands, b.carry = b.commands[:0], b.carry[:0]
 }
 
 // Commands builds what is written for the batch; it is called once. It is a command for

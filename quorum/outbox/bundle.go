@@ -110,11 +110,11 @@ func (w *words) clear() {
 	clear(w.args)
 }
 
-// unbundle appends the answers of the n tasks of a bundle to out. An error of the whole
-// call becomes the error of each task. If one task may have caused it, for instance by
-// a key that redlockd has no right to, the connection sends no bundles from then on, so
-// that no task fails because of its neighbours twice.
-func (d *Dialect) unbundle(out []answer, n int, msg rueidis.RedisMessage, err error) []answer {
+// unbundle returns the answers of the n tasks of a bundle. An error of the whole call is
+// the error of each task. If one task may have caused it, for instance by a key that
+// redlockd has no right to, the connection sends no bundles from then on, so that no task
+// fails because of its neighbours twice.
+func (d *Dialect) unbundle(n int, msg rueidis.RedisMessage, err error) ([]rueidis.RedisMessage, error) {
 	items, wrong := msg.ToArray()
 	if err == nil {
 		err = wrong
@@ -124,13 +124,7 @@ func (d *Dialect) unbundle(out []answer, n int, msg rueidis.RedisMessage, err er
 	}
 	if err != nil {
 		d.Singly = d.Singly || !refusesAll[errorResult(err).Code]
-		for range n {
-			out = append(out, answer{err: err})
-		}
-		return out
+		items = make([]rueidis.RedisMessage, n)
 	}
-	for _, item := range items {
-		out = append(out, answer{item, item.Error()})
-	}
-	return out
+	return items, err
 }

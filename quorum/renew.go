@@ -1,8 +1,8 @@
 package quorum
 
 import (
+	"math"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -84,26 +84,37 @@ func (o *Outcome) Late(at time.Duration) bool {
 // fails, Confirm returns an error. The outcome may be undone meanwhile.
 func (o *Outcome) Renew(client Client, done func()) {
 	g := o.grant
-	ops := g.locks()
-	g.mu.Lock()
-	g.rounds++
-	g.mu.Unlock()
-	round := &renewal{grant: g, done: done}
-	round.left.Store(int32(len(ops)))
-	for _, op := range ops {
-		g.attempt.call.q.Do(op, client, round.oneDone)
-	}
-}
-
-// locks returns the extends that renew a grant, one for each lock.
-func (g *grant) locks() []*Op {
 	ops := g.attempt.renewals(nil)
 	if g.rest != nil {
 		ops = g.rest.renewals(ops)
 	}
-	return ops
+	g.mu.Lock()
+	g.rounds++
+	g.mu.Unlock()
+	// How many are to come, and when the first one began; both under the grant's mu.
+	left, began := len(ops), time.Duration(math.MaxInt64)
+	for _, op := range ops {
+		g.attempt.call.q.Do(op, client, func(o *Outcome) {
+			g.mu.Lock()
+			if o.Verdict == Won {
+				began = min(began, o.grant.attempt.times.began)
+			} else {
+				g.denied = true
+			}
+			left--
+			last := left == 0
+			if last && !g.denied {
+				g.renewed = began
+			}
+			g.mu.Unlock()
+			if last {
+				done()
+			}
+		})
+	}
 }
 
+// renewals appends the extends that renew what the attempt grants, one for each lock.
 func (a *attempt) renewals(ops []*Op) []*Op {
 	for i := range a.effects {
 		if e := &a.effects[i]; e.Gives() {
@@ -111,34 +122,4 @@ func (a *attempt) renewals(ops []*Op) []*Op {
 		}
 	}
 	return ops
-}
-
-// renewal is one round of renewing all locks of a grant.
-type renewal struct {
-	grant *grant
-	done  func()
-	left  atomic.Int32
-	// began is when the first of the renewals did. The caller must hold the grant's mu.
-	began time.Duration
-}
-
-// oneDone takes the outcome for one lock.
-func (r *renewal) oneDone(o *Outcome) {
-	g := r.grant
-	g.mu.Lock()
-	if o.Verdict == Won {
-		if began := o.grant.attempt.times.began; r.began == 0 || began < r.began {
-			r.began = began
-		}
-	} else {
-		g.denied = true
-	}
-	last := r.left.Add(-1) == 0
-	if last && !g.denied {
-		g.renewed = r.began
-	}
-	g.mu.Unlock()
-	if last {
-		r.done()
-	}
 }

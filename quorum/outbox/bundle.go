@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/redis/rueidis"
@@ -48,8 +49,10 @@ func (d *Dialect) bundled(tasks []*Task) int {
 // error for a script that the master has forgotten would silence them all (V14). It
 // puts acquires before releases, which is harmless because no key occurs twice.
 func (d *Dialect) bundle(tasks []*Task) rueidis.Completed {
-	acquires := d.acquiresFirst(tasks)
 	w := &d.words
+	w.releases = slices.DeleteFunc(append(w.releases[:0], tasks...), func(t *Task) bool { return t.Kind == vote.Acquire })
+	acquires := len(slices.DeleteFunc(tasks, func(t *Task) bool { return t.Kind != vote.Acquire }))
+	copy(tasks[acquires:], w.releases)
 	w.keys, w.args, w.text, w.ends = w.keys[:0], append(w.args[:0], strconv.Itoa(acquires)), w.text[:0], w.ends[:0]
 	for i, t := range tasks {
 		t.via = nil
@@ -70,22 +73,6 @@ func (d *Dialect) bundle(tasks []*Task) rueidis.Completed {
 	}
 	defer w.clear()
 	return d.Client.B().Arbitrary("EVAL", scripts.Bundle.Text, strconv.Itoa(len(tasks))).Args(w.keys...).Args(w.args...).Build()
-}
-
-// acquiresFirst moves the acquires before the releases and counts them.
-func (d *Dialect) acquiresFirst(tasks []*Task) (acquires int) {
-	w := &d.words
-	w.releases = w.releases[:0]
-	for _, t := range tasks {
-		if t.Kind != vote.Acquire {
-			w.releases = append(w.releases, t)
-			continue
-		}
-		tasks[acquires] = t
-		acquires++
-	}
-	copy(tasks[acquires:], w.releases)
-	return acquires
 }
 
 // words is memory for building a bundle, which the connection's next bundle reuses.

@@ -111,8 +111,10 @@ func (t *keyTable) enter(c *call, first bool, now time.Duration) bool {
 		c.start(now)
 		s.mu.Lock()
 		k.advancing = false
+	case first:
+		k.waiting = slices.Insert(k.waiting, 0, c)
 	default:
-		k.add(c, first)
+		k.waiting = append(k.waiting, c)
 	}
 	s.advance(k)
 	return true
@@ -130,12 +132,15 @@ func (t *keyTable) enterAll(c *call) bool {
 	for _, key := range c.op.Keys {
 		s := t.shard(key)
 		s.mu.Lock()
-		s.queue(key).add(c, false)
+		k := s.queue(key)
+		k.waiting = append(k.waiting, c)
 		s.mu.Unlock()
 	}
 	t.several.Unlock()
 	for _, key := range c.op.Keys {
-		t.shard(key).wake(key)
+		s := t.shard(key)
+		s.mu.Lock()
+		s.advance(s.queue(key))
 	}
 	return true
 }
@@ -164,25 +169,6 @@ func (t *keyTable) waiting() int {
 		s.mu.Unlock()
 	}
 	return n
-}
-
-// add puts a call into the queue. The caller must hold the shard's mu.
-func (k *keyQueue) add(c *call, first bool) {
-	if first {
-		k.waiting = append([]*call{c}, k.waiting...)
-	} else {
-		k.waiting = append(k.waiting, c)
-	}
-}
-
-// wake starts the calls of a key that can be started.
-func (s *keyShard) wake(key string) {
-	s.mu.Lock()
-	if k := s.queues[key]; k != nil {
-		s.advance(k)
-		return
-	}
-	s.mu.Unlock()
 }
 
 // leave ends the run of a call and starts the next ones.

@@ -9,10 +9,11 @@ import (
 
 // counts count how operations ended, and how long they took. Safe for concurrent use.
 type counts struct {
-	won, held, split, undecided atomic.Uint64
-	released, extended, reads   atomic.Uint64
-	rollbacks, lateGrants       atomic.Uint64
-	withoutMajority             atomic.Uint64
+	// acquires are by verdict.
+	acquires                  [vote.Changed + 1]atomic.Uint64
+	released, extended, reads atomic.Uint64
+	rollbacks, lateGrants     atomic.Uint64
+	withoutMajority           atomic.Uint64
 
 	timings timings
 }
@@ -29,24 +30,15 @@ func (c *counts) ended(kind vote.Kind, v vote.Verdict) {
 	case kind == vote.Extend && v == vote.Won:
 		c.extended.Add(1)
 	}
-	if kind != vote.Acquire && kind != vote.AcquireOrExtend {
-		return
-	}
-	switch v {
-	case vote.Won:
-		c.won.Add(1)
-	case vote.Held:
-		c.held.Add(1)
-	case vote.Split:
-		c.split.Add(1)
-	case vote.Undecided:
-		c.undecided.Add(1)
+	if kind == vote.Acquire || kind == vote.AcquireOrExtend {
+		c.acquires[v].Add(1)
 	}
 }
 
 // read returns what is counted here; the rest of the Counters is the cluster's.
 func (c *counts) read() Counters {
-	return Counters{Won: c.won.Load(), Held: c.held.Load(), Split: c.split.Load(), Undecided: c.undecided.Load(),
+	return Counters{Won: c.acquires[vote.Won].Load(), Held: c.acquires[vote.Held].Load(),
+		Split: c.acquires[vote.Split].Load(), Undecided: c.acquires[vote.Undecided].Load(),
 		Released: c.released.Load(), Extended: c.extended.Load(), Reads: c.reads.Load(),
 		Rollbacks: c.rollbacks.Load(), LateGrants: c.lateGrants.Load(), WithoutMajority: c.withoutMajority.Load()}
 }

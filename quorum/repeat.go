@@ -86,12 +86,14 @@ func (a *attempt) met(k int) string {
 	copies := map[tail.ID]int{}
 	for i := range a.box.ballots {
 		if its, ok := a.took(i, k); ok {
-			copies[its.Lock]++
+			if copies[its.Lock]++; i == a.box.needs.Required {
+				copies[its.Lock] += a.box.needs.Quorum // its word is enough
+			}
 		}
 	}
 	for i := range a.box.ballots {
 		its, ok := a.took(i, k)
-		if ok && (a.op.Kind != Remove || copies[its.Lock] >= a.box.needs.Quorum || a.requiredHad(its.Lock, k)) {
+		if ok && (a.op.Kind != Remove || copies[its.Lock] >= a.box.needs.Quorum) {
 			out.WriteString(its.IDs())
 		}
 	}
@@ -109,15 +111,6 @@ func (a *attempt) took(i, k int) (tail.Tail, bool) {
 	default:
 		return its, false
 	}
-}
-
-func (a *attempt) requiredHad(lock tail.ID, k int) bool {
-	at := a.box.needs.Required
-	if at < 0 {
-		return false
-	}
-	its, ok := a.took(at, k)
-	return ok && its.Lock == lock
 }
 
 // tailOf returns the tail that a master's copy had, of step k or of the only key.

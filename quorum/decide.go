@@ -190,26 +190,20 @@ func (a *attempt) mayHaveMetLost() bool {
 func (c *call) readAll() {
 	var mu sync.Mutex
 	states := make([]State, len(c.op.Keys))
-	var failed *Outcome
-	left, again := len(states), true
+	var failed *attempt // one that is no reason to read again, if there is any
+	left := len(states)
 	for i, key := range c.op.Keys {
 		c.attempt(&Op{Kind: Read, DB: c.op.DB, Key: key}, func(a *attempt, v Verdict) {
 			o := a.outcome(v)
 			mu.Lock()
 			states[i] = o.State
-			if o.Err != nil {
-				failed, again = o, again && a.mayHaveMetLost()
+			if o.Err != nil && (failed == nil || failed.mayHaveMetLost()) {
+				failed = a
 			}
 			left--
-			last, bad, again := left == 0, failed, again
+			last, bad := left == 0, failed
 			mu.Unlock()
-			switch {
-			case !last:
-			case bad != nil && again && c.mayRetry():
-				c.retry()
-			case bad != nil:
-				c.finish(bad)
-			default:
+			if last && (bad == nil || !c.failed(bad, &bad.result)) {
 				c.decideAll(states)
 			}
 		}, c.q.now())

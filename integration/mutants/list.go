@@ -190,7 +190,7 @@ var mutants = []mutant{
 	{"V5", "what reads first gives up at the copy of a lost attempt", []change{{"quorum/decide.go",
 		"case read.mayHaveMetLost() && c.mayRetry():", "case false:"}}, votes},
 	{"V5", "what reads several keys first gives up at the copy of a lost attempt", []change{{"quorum/decide.go",
-		"case bad != nil && again && c.mayRetry():", "case bad != nil && again && false:"}}, votes},
+		"case read.mayHaveMetLost() && c.mayRetry():", "case read.mayHaveMetLost() && c.op.Kind != DecideAll && c.mayRetry():"}}, votes},
 	{"V6", "what was prolonged since it was read is shortened", []change{{"quorum/decide.go",
 		"op.raises = op.Kind == Extend && s.Found", "op.raises = false && s.Found"}}, votes},
 	{"V8", "what is freed by the required word stays where it was refused", []change{{"quorum/repeat.go",

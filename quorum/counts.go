@@ -43,20 +43,16 @@ func (c *counts) read() Counters {
 		Rollbacks: c.rollbacks.Load(), LateGrants: c.lateGrants.Load(), WithoutMajority: c.withoutMajority.Load()}
 }
 
-// kindNames are the names of the operations in statistics. Decide and DecideAll have
-// names of their own, since they take two round trips or more.
-var kindNames = [...]string{vote.Read: "read", vote.Acquire: "acquire", vote.AcquireOrExtend: "acquire_or_extend", vote.Release: "release",
-	vote.Extend: "extend", vote.Remove: "remove", vote.Expire: "expire", vote.Store: "store", vote.Decide: "decide", vote.DecideAll: "transaction"}
-
 // timings are the durations of operations that were decided, from Do to their outcome, by kind.
+// Decide and DecideAll are apart from what they decide, since they take two round trips or more.
 // What is refused for want of a majority takes microseconds, and says nothing of how long a lock
 // takes.
-type timings [len(kindNames)]latency.Recorder
+type timings [vote.DecideAll + 1]latency.Recorder
 
 func (t *timings) read() map[string]latency.Histogram {
-	out := make(map[string]latency.Histogram, len(kindNames))
-	for i, name := range kindNames {
-		out[name] = t[i].Read()
+	out := make(map[string]latency.Histogram, len(t))
+	for kind := range t {
+		out[vote.Kind(kind).String()] = t[kind].Read()
 	}
 	return out
 }

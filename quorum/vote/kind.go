@@ -38,8 +38,9 @@ const (
 	DBSize
 )
 
+// String returns the kind's name in statistics.
 func (k Kind) String() string {
-	return [...]string{"read", "acquire", "acquire-or-extend", "release", "extend", "remove", "expire", "store", "decide", "decide-all", "transact",
+	return [...]string{"read", "acquire", "acquire_or_extend", "release", "extend", "remove", "expire", "store", "decide", "transaction", "transact",
 		"list", "size"}[k]
 }
 

@@ -72,7 +72,7 @@ func (q *Quorum) Size(ctx context.Context, db int) (int64, error) {
 	var asked sync.WaitGroup
 	for i, l := range list.Links {
 		asked.Go(func() {
-			t := &outbox.Task{Kind: dbSize, Page: &outbox.Page{}}
+			t := &outbox.Task{Page: &outbox.Page{}}
 			sizes[i] = -1
 			if _, ok := cluster.AskOne(ctx, l, t); ok {
 				sizes[i] = t.Page.Size

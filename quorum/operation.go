@@ -23,8 +23,6 @@ const (
 	Decide          = vote.Decide
 	DecideAll       = vote.DecideAll
 	transact        = vote.Transact
-	listKeys        = vote.ListKeys
-	dbSize          = vote.DBSize
 )
 
 // Change is what a DecideAll does to one key.

@@ -107,7 +107,7 @@ func (m *listing) look(ctx context.Context, at place, most int) ([]string, place
 			cursor = at.cursor()
 		}
 		got := &outbox.Page{Cursor: cursor, Count: most}
-		_, ok := cluster.AskOne(ctx, m.Links[i], &outbox.Task{Kind: listKeys, Page: got})
+		_, ok := cluster.AskOne(ctx, m.Links[i], &outbox.Task{Page: got})
 		if ok && got.Next>>(64-placeBits) == 0 {
 			if got.Next != 0 {
 				return got.Keys, newPlace(i, seen, got.Next), nil

@@ -67,7 +67,7 @@ func read(t *Task, msg rueidis.RedisMessage, err error) Result {
 		return errorResult(err)
 	}
 	if t.Page != nil {
-		return Result{Ballot: t.Page.read(t.Kind, msg), Done: true}
+		return Result{Ballot: t.Page.read(msg), Done: true}
 	}
 	late := false
 	if msg.IsInt64() { // else AsInt64 makes an error for every token

@@ -6,8 +6,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// Page is one step through one master's keys (SCAN), or their number (DBSIZE). The
-// answer may be read once the task's OnAnswer was called.
+// Page is one step through one master's keys (SCAN), or their number (DBSIZE) if Count is 0.
+// The answer may be read once the task's OnAnswer was called.
 type Page struct {
 	// Cursor and Count are the arguments of SCAN; Next and Keys are its answer.
 	Cursor uint64
@@ -19,9 +19,9 @@ type Page struct {
 }
 
 // read stores a master's answer in the page.
-func (p *Page) read(kind vote.Kind, msg rueidis.RedisMessage) vote.Ballot {
+func (p *Page) read(msg rueidis.RedisMessage) vote.Ballot {
 	var err error
-	if kind == vote.DBSize {
+	if p.Count == 0 {
 		p.Size, err = msg.AsInt64()
 	} else {
 		var e rueidis.ScanEntry

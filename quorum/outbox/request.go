@@ -34,9 +34,9 @@ func NewDialect() Dialect {
 // command builds the command for a task.
 func (d *Dialect) command(t *Task) rueidis.Completed {
 	switch {
-	case t.Kind == vote.ListKeys:
+	case t.Page != nil && t.Page.Count > 0:
 		return d.Client.B().Scan().Cursor(t.Page.Cursor).Count(int64(t.Page.Count)).Type("string").Build()
-	case t.Kind == vote.DBSize:
+	case t.Page != nil:
 		return d.Client.B().Dbsize().Build()
 	case t.plain() && t.Kind == vote.Acquire && d.Is7:
 		// Arbitrary takes all words at once, and computes no slot of a cluster.

@@ -33,15 +33,11 @@ const (
 	DecideAll
 	// Transact is the second half of DecideAll: it makes the changes.
 	Transact
-	// ListKeys and DBSize look at one master's keys (quorum/scan.go).
-	ListKeys
-	DBSize
 )
 
 // String returns the kind's name in statistics.
 func (k Kind) String() string {
-	return [...]string{"read", "acquire", "acquire_or_extend", "release", "extend", "remove", "expire", "store", "decide", "transaction", "transact",
-		"list", "size"}[k]
+	return [...]string{"read", "acquire", "acquire_or_extend", "release", "extend", "remove", "expire", "store", "decide", "transaction", "transact"}[k]
 }
 
 // Verdict is how an operation ended.

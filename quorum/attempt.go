@@ -69,7 +69,7 @@ type attemptTimes struct {
 
 func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 	masters := c.db.List()
-	a := &attempt{call: c, op: op, then: then, masters: masters, seats: masters.Seats()}
+	a := &attempt{call: c, op: op, then: then, masters: masters, seats: masters.Seats(), effects: op.effects}
 	a.id = tail.NewID()
 	a.lock = a.id
 	if op.renews != nil {
@@ -79,26 +79,22 @@ func newAttempt(c *call, op *Op, then func(*attempt, Verdict)) *attempt {
 		a.mark = cluster.RoundHold(c.q.hold(op.TTL))
 	}
 	a.asked = outbox.Asked{By: a, List: masters}
-	a.open(len(masters.Links))
-	return a
-}
-
-// open sizes the attempt for this number of masters, and for its effects.
-func (a *attempt) open(masters int) {
-	a.box.open(masters, a.masters.Needs)
 	a.due.of = a
-	if a.effects = a.op.effects; a.effects == nil {
-		a.oneEffect[0] = a.call.effect(a.op, State{})
+	if a.effects == nil {
+		a.oneEffect[0] = c.effect(op, State{})
 		a.effects = a.oneEffect[:]
 	}
 	if slices.ContainsFunc(a.effects, func(e outbox.Effect) bool { return e.Gives() && e.Final() }) {
 		a.lock = tail.NewID()
 	}
-	if n := masters * len(a.effects); n <= fewMasters {
-		a.tasks, a.copies = a.fewTasks[:masters], a.fewCopies[:n]
+	size := len(masters.Links)
+	a.box.open(size, masters.Needs)
+	if n := size * len(a.effects); n <= fewMasters {
+		a.tasks, a.copies = a.fewTasks[:size], a.fewCopies[:n]
 	} else {
-		a.tasks, a.copies = make([]outbox.Task, masters), make([]outbox.Copy, n)
+		a.tasks, a.copies = make([]outbox.Task, size), make([]outbox.Copy, n)
 	}
+	return a
 }
 
 // Vote counts one master's answer, which arrived at the time now ([outbox.Asker]).

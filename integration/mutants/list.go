@@ -840,7 +840,7 @@ var mutants = []mutant{
 		"	case t.RequiredHolds() && !t.changing:", "	case t.RequiredHolds():"}}, masters},
 	{"M8", "a change that the votes tell of counts from the next attempt", []change{{"quorum/attempt.go",
 		"	a.box.needs = a.masters.NeedsNow()\n", "	a.box.needs.Least = a.masters.NeedsNow().Least\n"},
-		{"quorum/attempt.go", "	a.box.open(masters, a.masters.Needs)\n", "	a.box.open(masters, a.masters.NeedsNow())\n"}}, masters},
+		{"quorum/attempt.go", "	a.box.open(size, masters.Needs)\n", "	a.box.open(size, masters.NeedsNow())\n"}}, masters},
 	{"M8", "addresses are those of when the change began", []change{{"quorum/cluster/replace.go",
 		"	masters = moved(moved(masters, c.masters), c.change.want())\n", ""}}, masters},
 	{"M8", "announced without a lock", []change{{"quorum/cluster/announce.go",

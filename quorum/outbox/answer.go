@@ -214,21 +214,18 @@ func readBallot(msg rueidis.RedisMessage) vote.Ballot {
 // redlockd never writes.
 const NoExpiry = 1<<63 - 1
 
-// ReadTime parses the answer to TIME: microseconds since 1970.
+// ReadTime parses the answer to TIME: microseconds since 1970, and 0 with an error.
 func ReadTime(r rueidis.RedisResult) (int64, error) {
 	parts, err := r.ToArray()
+	if err == nil && len(parts) != 2 {
+		err = errors.New("TIME was not answered by two numbers")
+	}
 	if err != nil {
 		return 0, err
-	}
-	if len(parts) != 2 {
-		return 0, errors.New("TIME was not answered by two numbers")
 	}
 	seconds, err := parts[0].AsInt64()
-	if err != nil {
-		return 0, err
-	}
-	micros, err := parts[1].AsInt64()
-	if err != nil {
+	micros, err2 := parts[1].AsInt64()
+	if err = cmp.Or(err, err2); err != nil {
 		return 0, err
 	}
 	return seconds*1e6 + micros, nil

@@ -1,9 +1,6 @@
 package quorum
 
-import (
-	"github.com/redlockd/redlockd/quorum/outbox"
-	"github.com/redlockd/redlockd/quorum/tail"
-)
+import "github.com/redlockd/redlockd/quorum/outbox"
 
 // What operations do to the keys, as the masters are asked for it.
 
@@ -76,10 +73,4 @@ func (c *call) effectsOf(states []State, changes []Change) []outbox.Effect {
 		out[i] = e
 	}
 	return out
-}
-
-// rollsBack is what takes back what the attempt of this ID has created under a key (V6).
-func rollsBack(key string, id tail.ID) outbox.Effect {
-	own := tail.Tail{Lock: id, Attempt: id}
-	return outbox.Effect{Key: key, Meets: outbox.Those, Whose: own.IDs(), Does: outbox.Deletes}
 }

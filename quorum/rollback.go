@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/tail"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -60,13 +61,15 @@ func mayHaveCreated(v vote.Vote) bool {
 // rollbackAt sends the rollback to one master: behind the operation on the same
 // connection, or over the next one.
 func (a *attempt) rollbackAt(i int) {
+	own := tail.Tail{Lock: a.id, Attempt: a.id}
 	for k := range a.effects {
 		e := &a.effects[k]
 		if !e.Creates() {
 			continue
 		}
 		a.call.q.counts.rollbacks.Add(1)
-		a.masters.Links[i].Send(&outbox.Task{Kind: a.op.Kind, Then: outbox.Settles, Effects: []outbox.Effect{rollsBack(e.Key, a.id)},
-			Until: a.times.began + e.Hold + a.call.q.cfg.Timeout + a.call.q.cfg.LookSlack()}, a.call.q.now())
+		a.masters.Links[i].Send(&outbox.Task{Kind: a.op.Kind, Then: outbox.Settles,
+			Effects: []outbox.Effect{{Key: e.Key, Meets: outbox.Those, Whose: own.IDs(), Does: outbox.Deletes}},
+			Until:   a.times.began + e.Hold + a.call.q.cfg.Timeout + a.call.q.cfg.LookSlack()}, a.call.q.now())
 	}
 }

@@ -71,7 +71,10 @@ func (t *Task) call() (*scripts.Script, []string) {
 		e := &t.Effects[i]
 		by, stem, gives := tail.Stem(e.Token), "", Copy{}
 		if e.Meets == Those {
-			by = itoa(t.Missed.before())
+			by = "0" // a rollback is for no copies but its own
+			if t.Missed != nil {
+				by = itoa(t.Missed.Before)
+			}
 		}
 		if e.Meets != Present || e.Does != Sets { // which keeps any token
 			stem = tail.Stem(e.New)

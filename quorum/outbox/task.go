@@ -61,14 +61,6 @@ type Missed struct {
 	Ends time.Duration
 }
 
-// before returns Before; 0 for a rollback, which is for no copies but its own.
-func (m *Missed) before() int64 {
-	if m == nil {
-		return 0
-	}
-	return m.Before
-}
-
 // Then is what a task does after the attempt has its verdict.
 type Then uint8
 

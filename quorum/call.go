@@ -33,10 +33,8 @@ type call struct {
 	lastToken   string
 	lastMasters uint32
 
-	// turns is the number of keys on which the call still waits for its turn; begun
-	// reports whether it has its turn on all.
+	// turns is the number of keys on which the call still waits for its turn.
 	turns atomic.Int32
-	begun atomic.Bool
 
 	mu sync.Mutex
 	// answered reports whether done was called. acts reports whether a task is under way that
@@ -89,7 +87,6 @@ func (c *call) delayAnswer() bool {
 // start begins the call's run when its turn has come, unless it has become superfluous.
 // now is the time.
 func (c *call) start(now time.Duration) {
-	c.begun.Store(true)
 	if c.superfluous() {
 		c.abandon()
 		return

@@ -64,7 +64,7 @@ func (q *Quorum) Do(op *Op, client Client, done func(*Outcome)) {
 	case !c.db.keys.enter(c, false, c.arrived):
 		q.underWay.leave()
 		done(&Outcome{Err: errCrowdedKey})
-	case !c.begun.Load():
+	case c.turns.Load() > 0:
 		c.await()
 	}
 }

@@ -88,5 +88,5 @@ func (q *Quorum) Size(ctx context.Context, db int) (int64, error) {
 	if n >= 0 {
 		return n, nil
 	}
-	return 0, cannotList(d.Database, errNotListed)
+	return 0, cannotList(d.Database)
 }

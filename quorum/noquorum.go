@@ -168,13 +168,12 @@ func (a *attempt) why(ballots []vote.Ballot, masters []int) string {
 // waitedTooLong is the error for an operation that did not get its turn in time (V2).
 func waitedTooLong(stay time.Duration) error { return undecided(noQuorumTurn, stay) }
 
-// cannotList returns why nothing can be listed: the masters' states if they explain it,
-// else err.
-func cannotList(d *cluster.Database, err error) error {
+// cannotList returns why nothing can be listed: the masters' states if they explain it.
+func cannotList(d *cluster.Database) error {
 	if why := lacking(d, true, d.List().Quorum); why != nil {
 		return why
 	}
-	return err
+	return errNotListed
 }
 
 // holdNotRecorded is the error for a lock with a greater hold than any before, while not

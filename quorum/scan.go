@@ -53,9 +53,9 @@ func (q *Quorum) Scan(ctx context.Context, db int, cursor uint64, match func(key
 	var out Page
 	told := make(map[string]bool)
 	for looked := 0; ; {
-		keys, next, err := masters.look(ctx, at, min(max(most, 1), maxPage))
-		if err != nil {
-			return Page{}, cannotList(d.Database, err)
+		keys, next, ok := masters.look(ctx, at, min(max(most, 1), maxPage))
+		if !ok {
+			return Page{}, cannotList(d.Database)
 		}
 		out.Locks = append(out.Locks, q.readListed(db, keys, func(key string) bool { return !told[key] && match(key) })...)
 		for _, key := range keys {
@@ -90,8 +90,8 @@ func (p place) valid(n int) bool { return p.master() < n && p.seen()>>n == 0 }
 // listing is the list of masters that one step uses.
 type listing struct{ *cluster.List }
 
-// look takes one step at a master, or at another one if it does not answer.
-func (m *listing) look(ctx context.Context, at place, most int) ([]string, place, error) {
+// look takes one step at a master, or at another one if it does not answer; false if none does.
+func (m *listing) look(ctx context.Context, at place, most int) ([]string, place, bool) {
 	seen, tried := at.seen(), uint64(0)
 	first := -1
 	if at.cursor() != 0 {
@@ -100,7 +100,7 @@ func (m *listing) look(ctx context.Context, at place, most int) ([]string, place
 	for {
 		i := m.toLookAt(seen|tried, first)
 		if i < 0 {
-			return nil, 0, errNotListed
+			return nil, 0, false
 		}
 		cursor := uint64(0)
 		if i == first {
@@ -110,10 +110,10 @@ func (m *listing) look(ctx context.Context, at place, most int) ([]string, place
 		_, ok := cluster.AskOne(ctx, m.Links[i], &outbox.Task{Page: got})
 		if ok && got.Next>>(64-placeBits) == 0 {
 			if got.Next != 0 {
-				return got.Keys, newPlace(i, seen, got.Next), nil
+				return got.Keys, newPlace(i, seen, got.Next), true
 			}
 			seen |= 1 << i
-			return got.Keys, m.after(seen), nil
+			return got.Keys, m.after(seen), true
 		}
 		first, tried = -1, tried|1<<i
 	}

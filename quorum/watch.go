@@ -134,9 +134,6 @@ func (t *watchTable) arm(w *Watch, key string) {
 func (t *watchTable) remove(w *Watch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, ok := t.on[w.key][w]; !ok {
-		return
-	}
 	delete(t.on[w.key], w)
 	if len(t.on[w.key]) == 0 {
 		delete(t.on, w.key)

@@ -291,21 +291,17 @@ func (q *fakeQuorum) Status() quorum.Status {
 
 func (q *fakeQuorum) Clock(*quorum.Outcome) time.Duration { return 0 }
 
-func (q *fakeQuorum) Confirm(o *quorum.Outcome, _ time.Duration) error {
+func (q *fakeQuorum) Confirm(o *quorum.Outcome, _ time.Duration) (left time.Duration, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if _, ok := q.granted[o]; ok && q.late != nil {
-		delete(q.granted, o)
-		return q.late
+	if _, ok := q.granted[o]; !ok {
+		return 0, nil
 	}
-	return nil
-}
-
-func (q *fakeQuorum) WriteBefore(o *quorum.Outcome) (time.Duration, bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	_, ok := q.granted[o]
-	return q.limit, ok
+	if q.late != nil {
+		delete(q.granted, o)
+		return 0, q.late
+	}
+	return max(q.limit, 1), nil
 }
 
 func (q *fakeQuorum) MustRenew(o *quorum.Outcome, _ time.Duration) bool {

@@ -189,7 +189,7 @@ func (c *cycler) cycle(tb testing.TB) {
 		if o.Verdict != Won {
 			tb.Errorf("verdict is %v: %v", o.Verdict, o.Err)
 		}
-		if err := o.Confirm(o.Clock()); err != nil {
+		if _, err := o.Confirm(o.Clock()); err != nil {
 			tb.Error(err)
 		}
 	}

@@ -134,6 +134,12 @@ func start(q *Quorum, op Op) <-chan *Outcome {
 
 func do(q *Quorum, op Op) *Outcome { return <-start(q, op) }
 
+// confirmed reports whether an outcome is confirmed at once.
+func confirmed(o *Outcome) bool {
+	_, err := o.Confirm(o.Clock())
+	return err == nil
+}
+
 func acquire(key, token string, ttl time.Duration) Op {
 	return Op{Kind: Acquire, Key: key, Token: token, TTL: ttl}
 }

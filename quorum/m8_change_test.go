@@ -59,7 +59,7 @@ func TestM8ReplacedUnderALock(t *testing.T) {
 		for c.q.Status().Generation != 2 || c.q.Status().Phase != "final" {
 			c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 4 * time.Second}), Won)
 			o := c.want(do(c.q, acquire(fmt.Sprint("other", taken), "t", time.Second)), Won)
-			if taken++; o.Confirm(o.Clock()) != nil {
+			if taken++; !confirmed(o) {
 				t.Fatal("not in time")
 			}
 			if f := c.masters[5]; f.holds(fmt.Sprint("other", taken-1)) != "" {

@@ -193,34 +193,25 @@ func (o *Outcome) Clock() time.Duration {
 }
 
 // Confirm must be called right before the reply is written (V2); at is a reading of
-// Clock, taken then or shortly before. If the error is nil, the reply may be written
-// for as long as WriteBefore returns. Otherwise the outcome came too late and was
-// rolled back, and the error's text is the reply instead. An outcome that promises
-// nothing is always confirmed. One that is Late may be renewed before (Renew).
-func (o *Outcome) Confirm(at time.Duration) error {
+// Clock, taken then or shortly before. If the error is nil, the reply must have been
+// written so long after at as left says; 0 is no limit. Otherwise the outcome came too
+// late and was rolled back, and the error's text is the reply instead. An outcome that
+// promises nothing is always confirmed. One that is Late may be renewed before (Renew).
+func (o *Outcome) Confirm(at time.Duration) (left time.Duration, err error) {
 	if o.grant == nil {
-		return nil
+		return 0, nil
 	}
-	err := o.grant.confirm(at)
+	left, err = o.grant.confirm(at)
 	if err != nil {
 		o.withdraw()
 	}
-	return err
+	return left, err
 }
 
 func (o *Outcome) withdraw() {
 	if o.withdrawn != nil {
 		o.withdrawn.Withdrawn()
 	}
-}
-
-// WriteBefore returns how long after the time passed to Confirm the reply must have
-// been written, and whether there is such a limit.
-func (o *Outcome) WriteBefore() (time.Duration, bool) {
-	if o.grant == nil {
-		return 0, false
-	}
-	return o.grant.left(), true
 }
 
 // Undo rolls back what was won, since the client cannot be answered any more (P5). It

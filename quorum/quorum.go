@@ -162,7 +162,7 @@ func (q *Quorum) lockChange(key, token string, ttl time.Duration) (release func(
 	}
 	release = func() { q.wait(&Op{Kind: Release, Key: key, Token: token}) }
 	at := o.Clock()
-	if err := o.Confirm(at); err != nil {
+	if _, err := o.Confirm(at); err != nil {
 		release()
 		return nil, false, err
 	}

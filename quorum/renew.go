@@ -19,8 +19,6 @@ type grant struct {
 	// rest is the second attempt of a transaction in two, if that too grants something
 	// (transact.go).
 	rest *attempt
-	// confirmed is the time passed to Confirm.
-	confirmed time.Duration
 
 	mu sync.Mutex
 	// renewed is when the last round of renewals began; denied reports whether one was not
@@ -41,18 +39,14 @@ func (g *grant) limit() time.Duration {
 	return max(g.attempt.times.began, g.renewed) + g.attempt.call.q.cfg.Timeout
 }
 
-func (g *grant) left() time.Duration {
-	return max(0, g.limit()-g.confirmed)
-}
-
-func (g *grant) confirm(at time.Duration) error {
-	cfg := g.attempt.call.q.cfg
-	if g.confirmed = at; at <= g.limit() {
-		return nil
+func (g *grant) confirm(at time.Duration) (left time.Duration, err error) {
+	timeout, limit := g.attempt.call.q.cfg.Timeout, g.limit()
+	if at <= limit {
+		return max(1, limit-at), nil // not 0, which is no limit
 	}
 	g.attempt.call.q.counts.lateGrants.Add(1)
 	g.undo()
-	return tooLate(g.attempt.op.Kind, at-g.limit()+cfg.Timeout, cfg.Timeout)
+	return 0, tooLate(g.attempt.op.Kind, at-limit+timeout, timeout)
 }
 
 // undo rolls the grant back. Doing it twice does no harm, since the rollback names the

@@ -26,10 +26,11 @@ func TestV2OKLeavesWithinATimeout(t *testing.T) {
 			if o.Late(o.Clock()) == inTime {
 				t.Errorf("after %v it is late: %v", wait, o.Late(o.Clock()))
 			}
-			if err := o.Confirm(o.Clock()); (err == nil) != inTime {
+			left, err := o.Confirm(o.Clock())
+			if (err == nil) != inTime {
 				t.Errorf("after %v it is confirmed with %v", wait, err)
 			}
-			if left, _ := o.WriteBefore(); inTime && left != c.cfg.Timeout-wait {
+			if inTime && left != max(1, c.cfg.Timeout-wait) {
 				t.Errorf("after %v the write may take %v", wait, left)
 			}
 			synctest.Wait()
@@ -104,7 +105,7 @@ func TestV2LateIsRenewed(t *testing.T) {
 			time.Sleep(4 * c.cfg.Timeout)
 			renew(o)
 			time.Sleep(c.cfg.Timeout)
-			if err := o.Confirm(o.Clock()); err != nil {
+			if _, err := o.Confirm(o.Clock()); err != nil {
 				t.Fatalf("%s: not confirmed: %v", g.name, err)
 			}
 			told := time.Now()
@@ -138,7 +139,7 @@ func TestV2RenewalsEnd(t *testing.T) {
 		if n != maxRenewals {
 			t.Errorf("renewed %d times, want %d", n, maxRenewals)
 		}
-		if err := o.Confirm(o.Clock()); err == nil {
+		if _, err := o.Confirm(o.Clock()); err == nil {
 			t.Error("it is confirmed")
 		}
 		synctest.Wait()
@@ -217,7 +218,7 @@ func TestV2ReleasedIsNotRenewed(t *testing.T) {
 			if o.Late(o.Clock()) {
 				t.Error("it would be renewed for ever")
 			}
-			if err := o.Confirm(o.Clock()); err == nil {
+			if _, err := o.Confirm(o.Clock()); err == nil {
 				t.Error("it is confirmed")
 			}
 			synctest.Wait()
@@ -238,7 +239,7 @@ func TestV2SeveralAreRenewedOrNone(t *testing.T) {
 		o := c.won(len(grants) - 1)
 		c.want(do(c.q, release("k", "t")), Won)
 		renew(o)
-		if err := o.Confirm(o.Clock()); err == nil {
+		if _, err := o.Confirm(o.Clock()); err == nil {
 			t.Error("it is confirmed")
 		}
 		synctest.Wait()
@@ -257,7 +258,7 @@ func TestV2FreeingIsNeverLate(t *testing.T) {
 			return []Change{{Key: "k", Delete: true}}
 		}}), Won)
 		time.Sleep(4 * c.cfg.Timeout)
-		if err := o.Confirm(o.Clock()); err != nil || o.Late(o.Clock()) {
+		if _, err := o.Confirm(o.Clock()); err != nil || o.Late(o.Clock()) {
 			t.Errorf("it is late: %v %v", o.Late(o.Clock()), err)
 		}
 	})
@@ -280,7 +281,7 @@ func TestV9SlowHealIsRenewed(t *testing.T) {
 			t.Fatal("it is not late")
 		}
 		renew(o)
-		if err := o.Confirm(o.Clock()); err != nil {
+		if _, err := o.Confirm(o.Clock()); err != nil {
 			t.Errorf("not confirmed: %v", err)
 		}
 	})

@@ -294,7 +294,7 @@ func TestTraceTooLateExtendSaysGivenBack(t *testing.T) {
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
 		o := c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 20 * time.Second}), Won)
 		time.Sleep(c.cfg.Stay() + time.Millisecond)
-		err := o.Confirm(o.Clock())
+		_, err := o.Confirm(o.Clock())
 		synctest.Wait()
 		if n := c.copies("k", "t"); n == 3 && strings.Contains(err.Error(), "rolled back") {
 			t.Errorf("%d copies, answered %q", n, err)
@@ -462,7 +462,7 @@ func TestTraceLateVoteRollsBackTheNextAttempt(t *testing.T) {
 			fails()
 			c.slow(0, 2)
 			time.Sleep(100 * time.Millisecond)
-			if first.Verdict == Undecided && second.Verdict == Won && second.Confirm(second.Clock()) == nil {
+			if first.Verdict == Undecided && second.Verdict == Won && confirmed(second) {
 				tried++
 				if o := do(c.q, acquire(key, "u", 10*time.Second)); o.Verdict == Won {
 					two++

@@ -258,7 +258,7 @@ func TestV11OneOfManyWins(t *testing.T) {
 					o := do(q, acquire(key, fmt.Sprint("t", i), time.Second))
 					mu.Lock()
 					defer mu.Unlock()
-					if o.Verdict == Won && o.Confirm(o.Clock()) == nil {
+					if o.Verdict == Won && confirmed(o) {
 						winners++
 					}
 				})

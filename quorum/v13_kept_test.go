@@ -37,7 +37,7 @@ func keepsAll(key, from, to string) Op {
 func won(c *testCluster, o *Outcome) {
 	c.t.Helper()
 	at := c.want(o, Won).Clock()
-	if err := o.Confirm(at); err != nil {
+	if _, err := o.Confirm(at); err != nil {
 		c.t.Error(err)
 	}
 }

@@ -73,7 +73,7 @@ func TestV15NotOverByARenewalOfLess(t *testing.T) {
 		time.Sleep(c.cfg.Timeout + time.Millisecond)
 		c.tell(do(c.q, extend("k", "t", time.Minute)))
 		renew(o)
-		if err := o.Confirm(o.Clock()); err == nil {
+		if _, err := o.Confirm(o.Clock()); err == nil {
 			t.Error("the acquire is told, though the lock was told to last longer since")
 		}
 		c.untilOver(10 * time.Second)

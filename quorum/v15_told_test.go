@@ -14,7 +14,7 @@ func (c *testCluster) tell(o *Outcome) {
 	if o.Late(o.Clock()) {
 		renew(o)
 	}
-	if err := o.Confirm(o.Clock()); err != nil {
+	if _, err := o.Confirm(o.Clock()); err != nil {
 		c.t.Fatal(err)
 	}
 }

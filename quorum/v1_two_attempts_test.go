@@ -198,7 +198,7 @@ func TestV2RenewedAfterTwoAttempts(t *testing.T) {
 		if after := left(); after[0] <= before[0] || after[1] <= before[1] {
 			t.Errorf("%v are left of k and l, and were before: %v", after, before)
 		}
-		if err := o.Confirm(o.Clock()); err != nil {
+		if _, err := o.Confirm(o.Clock()); err != nil {
 			t.Error(err)
 		}
 		o.Undo()

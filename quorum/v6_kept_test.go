@@ -20,7 +20,7 @@ func TestP5LateRenewalIsRolledBack(t *testing.T) {
 		c.masters[1].Del("k")
 		c.want(do(other, acquire("k", "b", 10*time.Second)), Won)
 		renew(o)
-		if err := o.Confirm(o.Clock()); err == nil {
+		if _, err := o.Confirm(o.Clock()); err == nil {
 			t.Fatal("it is confirmed")
 		}
 		time.Sleep(time.Second)

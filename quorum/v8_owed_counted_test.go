@@ -60,7 +60,7 @@ func TestV2RenewalCountsItsOwnCopies(t *testing.T) {
 		c.masters[0].freeze()
 		time.Sleep(230 * time.Millisecond)
 		renew(o)
-		if err := o.Confirm(o.Clock()); err == nil {
+		if _, err := o.Confirm(o.Clock()); err == nil {
 			t.Error("the acquire is told, and one copy of its own is left")
 		}
 	})

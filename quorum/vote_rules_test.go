@@ -55,12 +55,12 @@ func TestV2LateExtendIsNotTold(t *testing.T) {
 func TestV2ConfirmLooksAtTheTime(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		o := c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)
-		if err := o.Confirm(o.Clock()); err != nil {
+		if _, err := o.Confirm(o.Clock()); err != nil {
 			t.Errorf("refused at once: %v", err)
 		}
 		o = c.want(do(c.q, acquire("l", "t", 10*time.Second)), Won)
 		time.Sleep(c.cfg.Timeout + time.Millisecond)
-		err := o.Confirm(o.Clock())
+		_, err := o.Confirm(o.Clock())
 		if err == nil || !strings.HasPrefix(err.Error(), "NOQUORUM ") {
 			t.Errorf("confirmed too late: %v", err)
 		}

@@ -30,22 +30,19 @@ type promised struct {
 
 func (p *promised) Clock(*quorum.Outcome) time.Duration { return 1 }
 
-func (p *promised) Confirm(o *quorum.Outcome, _ time.Duration) error {
+func (p *promised) Confirm(o *quorum.Outcome, _ time.Duration) (left time.Duration, err error) {
 	p.mu.Lock()
-	late, stops := p.late && p.granted[o], p.stops
+	granted, late, stops := p.granted[o], p.late && p.granted[o], p.stops
 	p.late, p.stops = p.late || stops > 0, 0
 	p.mu.Unlock()
 	if late {
-		return errors.New("NOQUORUM too late")
+		return 0, errors.New("NOQUORUM too late")
 	}
 	time.Sleep(stops)
-	return nil
-}
-
-func (p *promised) WriteBefore(o *quorum.Outcome) (time.Duration, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return time.Second, p.granted[o]
+	if granted {
+		left = time.Second
+	}
+	return left, nil
 }
 
 func (p *promised) Undo(*quorum.Outcome) {

@@ -117,20 +117,20 @@ func (sl *Slot) confirm(g Promises, w *batch, gone bool) (reply resp.Reply, left
 func (sl *Slot) confirmOutcomes(g Promises, w *batch) (left time.Duration, refusal *resp.Reply) {
 	sl.granted = nil
 	for _, o := range sl.outcomes {
-		if err := g.Confirm(o, w.clock(g, o)); err != nil {
+		limit, err := g.Confirm(o, w.clock(g, o))
+		if err != nil {
 			refusal = new(commands.Failed(err))
 			continue
 		}
-		limit, grants := g.WriteBefore(o)
-		if !grants {
-			continue
+		if limit == 0 {
+			continue // it grants nothing
 		}
 		if sl.granted == nil {
 			sl.granted = sl.oneGranted[:0]
 		}
 		sl.granted = append(sl.granted, o)
 		if left == 0 || limit < left {
-			left = max(limit, 1)
+			left = limit
 		}
 	}
 	return left, refusal

@@ -107,11 +107,12 @@ func (v *visit) serve(op quorum.Op) {
 		return
 	}
 	v.late = v.Now() > decided
-	if err := o.Confirm(o.Clock()); err != nil {
+	left, err := o.Confirm(o.Clock())
+	if err != nil {
 		v.tellAll(hearing{verdict: quorum.Undecided, known: true}, err)
 		return
 	}
-	if left, ok := o.WriteBefore(); ok && v.rng.IntN(5) == 0 {
+	if left > 0 && v.rng.IntN(5) == 0 {
 		froze, _ := v.node.stillness()
 		time.Sleep(time.Duration(v.rng.Int64N(int64(left) + 1)))
 		if again, _ := v.node.stillness(); again != froze || v.node.life() != life {

@@ -51,7 +51,7 @@ func TestM4WaitsForTheLastCopy(t *testing.T) {
 
 func testWaitsForTheLastCopy(c *testCluster) {
 	ttl := 10 * time.Second // with it the hold is just what the marks bear
-	for c.cfg.Hold(ttl, c.cfg.Padding()) > 10*time.Second {
+	for c.cfg.Hold(ttl, c.cfg.Settings().Padding()) > 10*time.Second {
 		ttl -= time.Millisecond
 	}
 	c.want(do(c.q, acquire("warm", "t", ttl)), Won)
@@ -118,7 +118,7 @@ func TestM3NewMarkBearsTheGreatestHold(t *testing.T) {
 		}
 		time.Sleep(5 * time.Second)
 		c.votesAgain(0)
-		if m := c.masters[0].markOf(t); !m.Real || m.Greatest < c.cfg.Hold(10*time.Second, c.cfg.Padding()) {
+		if m := c.masters[0].markOf(t); !m.Real || m.Greatest < c.cfg.Hold(10*time.Second, c.cfg.Settings().Padding()) {
 			t.Errorf("the new mark is %v", m)
 		}
 	})

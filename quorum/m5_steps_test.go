@@ -168,7 +168,7 @@ func (c *testCluster) silenceOfMaxTTL(timeout time.Duration) {
 		c.redlockd()
 		time.Sleep(2 * timeout) // the marks tell of its settings
 	}
-	longest := mine.Hold(mine.MaxTTL, max(mine.Padding(), 2*timeout))
+	longest := mine.Hold(mine.MaxTTL, max(mine.Settings().Padding(), 2*timeout))
 	c.want(do(c.q, acquire("k", "t", mine.MaxTTL)), Won)
 	for _, f := range c.masters {
 		f.set(func() { f.Offset = 500 * time.Millisecond })

@@ -69,7 +69,7 @@ func TestM8ReplacedUnderALock(t *testing.T) {
 				t.Fatalf("not final after a minute: %+v", c.q.Status())
 			}
 		}
-		if lasted := time.Since(began); lasted < c.cfg.Handover+c.cfg.Hold(4*time.Second, c.cfg.Padding()) {
+		if lasted := time.Since(began); lasted < c.cfg.Handover+c.cfg.Hold(4*time.Second, c.cfg.Settings().Padding()) {
 			t.Errorf("final after %v, before the handover and the greatest hold", lasted)
 		}
 		time.Sleep(3 * time.Second)

@@ -188,7 +188,7 @@ func TestM3GreatestHold(t *testing.T) {
 			bearing := 0
 			for _, f := range c.masters {
 				m, err := mark.Parse(f.holds(mark.Key))
-				if err == nil && m.Greatest >= c.cfg.Hold(ttl, c.cfg.Padding()) {
+				if err == nil && m.Greatest >= c.cfg.Hold(ttl, c.cfg.Settings().Padding()) {
 					bearing++
 				}
 			}
@@ -365,7 +365,7 @@ func TestM6NewClusterByWaiting(t *testing.T) {
 		if err := c.q.WaitReady(ctx); err != nil {
 			t.Fatalf("%v: %+v", err, c.q.Status().Masters)
 		}
-		if waited := time.Since(began); waited < c.cfg.Hold(c.cfg.MaxTTL, c.cfg.Padding()) {
+		if waited := time.Since(began); waited < c.cfg.Hold(c.cfg.MaxTTL, c.cfg.Settings().Padding()) {
 			t.Errorf("waited %v only", waited)
 		}
 	})

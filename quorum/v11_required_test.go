@@ -84,7 +84,7 @@ func TestV11ItsWordForReadsAndReleases(t *testing.T) {
 // to its end: it has no padding (V3) that a read would have to take off.
 func TestV11ReadToTheEndOfTheOldClientsLock(t *testing.T) {
 	movingIn(t, func(c *testCluster, old *fakeMaster) {
-		ttl := c.cfg.Padding() + 50*time.Millisecond
+		ttl := c.cfg.Settings().Padding() + 50*time.Millisecond
 		old.oldTake("k", "old", ttl)
 		time.Sleep(60 * time.Millisecond)
 		o := c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)

@@ -53,10 +53,10 @@ func TestV3LeastPaddingIsRaised(t *testing.T) {
 		c.want(do(c.q, acquire("k", "t", 4*time.Second)), Won)
 		time.Sleep(time.Second)
 		greatest := c.masters[0].markOf(t).Greatest
-		if least := c.masters[0].markOf(t).Least; least != c.cfg.Padding() {
-			t.Fatalf("the marks bear %v, want %v", least, c.cfg.Padding())
+		if least := c.masters[0].markOf(t).Least; least != c.cfg.Settings().Padding() {
+			t.Fatalf("the marks bear %v, want %v", least, c.cfg.Settings().Padding())
 		}
-		before := c.cfg.Padding()
+		before := c.cfg.Settings().Padding()
 		c.cfg.Timeout = 300 * time.Millisecond
 		other := c.redlockd()
 		began := time.Now()
@@ -71,8 +71,8 @@ func TestV3LeastPaddingIsRaised(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		for i, f := range c.masters {
-			if m := f.markOf(t); m.Least != c.cfg.Padding() || m.Padding() != c.cfg.Padding() {
-				t.Errorf("master %d bears %v of %v, want %v", i, m.Least, m.Padding(), c.cfg.Padding())
+			if m := f.markOf(t); m.Least != c.cfg.Settings().Padding() || m.Padding() != c.cfg.Settings().Padding() {
+				t.Errorf("master %d bears %v of %v, want %v", i, m.Least, m.Padding(), c.cfg.Settings().Padding())
 			}
 		}
 		for i := range 20 {

@@ -87,7 +87,7 @@ func TestV3TTLIsTheClients(t *testing.T) {
 		c.untilOver(time.Second)
 		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Absent)
 		c.want(do(c.q, acquire("k", "u", time.Second)), Held)
-		time.Sleep(c.cfg.Hold(time.Second, c.cfg.Padding()) - time.Second + 100*time.Millisecond)
+		time.Sleep(c.cfg.Hold(time.Second, c.cfg.Settings().Padding()) - time.Second + 100*time.Millisecond)
 		c.want(do(c.q, acquire("k", "u", time.Second)), Won)
 	})
 }

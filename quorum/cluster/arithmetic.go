@@ -9,9 +9,6 @@ import (
 	"github.com/redlockd/redlockd/quorum/tail"
 )
 
-// Padding is that of the locks of this redlockd, unless another one has a longer timeout.
-func (c *Config) Padding() time.Duration { return c.Settings().Padding() }
-
 // Drift returns the allowance for clocks that run at different rates: padded, which is
 // TTL + padding, x ClockDrift + 2 ms, rounded up to milliseconds (V3).
 func (c *Config) Drift(padded time.Duration) time.Duration {
@@ -67,13 +64,7 @@ func RoundHold(h time.Duration) time.Duration {
 func (c *Config) CopyOf(its tail.Tail, ttl, hold time.Duration, earliest, latest int64) outbox.Copy {
 	its.Since, its.End = latest, earliest+ttl.Milliseconds()
 	its.Grace = ceilMillis(c.Timeout) + time.Duration(latest-earliest)*time.Millisecond
-	return outbox.Copy{Tail: its, Expiry: ExpiryOf(latest, hold)}
-}
-
-// ExpiryOf returns the expiry of a hold, in milliseconds by the master's own clock.
-// latest is the latest possible reading of that clock now.
-func ExpiryOf(latest int64, hold time.Duration) int64 {
-	return latest + ceilMillis(hold).Milliseconds()
+	return outbox.Copy{Tail: its, Expiry: latest + ceilMillis(hold).Milliseconds()}
 }
 
 func ceilMillis(d time.Duration) time.Duration {

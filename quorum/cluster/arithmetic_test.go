@@ -26,7 +26,7 @@ func TestHold(t *testing.T) {
 		10 * time.Second: 10*time.Second + 100*time.Millisecond + 103*time.Millisecond,
 		time.Millisecond: time.Millisecond + 100*time.Millisecond + 4*time.Millisecond,
 	} {
-		if got := cfg.Hold(ttl, cfg.Padding()); got != want {
+		if got := cfg.Hold(ttl, cfg.Settings().Padding()); got != want {
 			t.Errorf("hold(%v) = %v, want %v", ttl, got, want)
 		}
 	}
@@ -45,7 +45,7 @@ func TestV15CopyOf(t *testing.T) {
 		now := earliest + rand.Int64N(60)
 		latest := now + rand.Int64N(60)
 		its := tail.Tail{Lock: 1, Attempt: 2}
-		c := cfg.CopyOf(its, ttl, cfg.Hold(ttl, cfg.Padding()), earliest, latest)
+		c := cfg.CopyOf(its, ttl, cfg.Hold(ttl, cfg.Settings().Padding()), earliest, latest)
 		if left := c.Tail.End - now; left > ttl.Milliseconds() {
 			t.Fatalf("%dms are read of a TTL of %v", left, ttl)
 		}
@@ -58,7 +58,7 @@ func TestV15CopyOf(t *testing.T) {
 		if !c.Tail.Over(c.Expiry) {
 			t.Fatalf("%+v is not over when its copy ends, at %d", c.Tail, c.Expiry)
 		}
-		if c.Tail.IDs() != its.IDs() || c.Expiry != ExpiryOf(latest, cfg.Hold(ttl, cfg.Padding())) {
+		if c.Tail.IDs() != its.IDs() || c.Expiry < latest+cfg.Hold(ttl, cfg.Settings().Padding()).Milliseconds() {
 			t.Fatalf("it is stored as %+v", c)
 		}
 	}
@@ -81,7 +81,8 @@ func TestV3ExpiryIsNotBeforeTheHold(t *testing.T) {
 	for hold, want := range map[time.Duration]int64{
 		time.Second: 2000, time.Second + 1: 2001, 1999 * time.Millisecond: 2999, 2*time.Second - 1: 3000,
 	} {
-		if got := ExpiryOf(1000, hold); got != want {
+		cfg := DefaultConfig()
+		if got := cfg.CopyOf(tail.Tail{}, time.Second, hold, 1000, 1000).Expiry; got != want {
 			t.Errorf("the expiry of %v is %d, want %d", hold, got, want)
 		}
 	}
@@ -99,7 +100,7 @@ func TestM5PaddingCoversWhatHides(t *testing.T) {
 		}
 		hides := time.Duration(float64(ago)*cfg.ClockDrift+clock.Step*float64(time.Millisecond)) + timeout/2
 		// The reply may leave a timeout after the attempt began.
-		if spare := cfg.Hold(time.Millisecond, cfg.Padding()) - time.Millisecond - cfg.Timeout; hides > spare {
+		if spare := cfg.Hold(time.Millisecond, cfg.Settings().Padding()) - time.Millisecond - cfg.Timeout; hides > spare {
 			t.Errorf("timeout %v: %v hide after %v, and the hold has %v to spare", timeout, hides, ago, spare)
 		}
 		if !clock.Watched(clock.LookEvery+timeout, cfg.ClockDrift, cfg.Timeout) {

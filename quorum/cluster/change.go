@@ -85,14 +85,13 @@ func (c *change) step(ctx context.Context) {
 	c.look()
 	state, since := c.reached()
 	passed := c.all.now() - since
+	next := state
+	next.Phase++
 	switch {
 	case state.Phase == mark.Announced && passed >= c.all.cfg.Handover:
-		c.all.RaiseMarks(mark.Generation{Number: state.Number, Phase: mark.Closed, Masters: state.Masters, Before: state.Before})
-	case state.Phase == mark.Closed && c.joined(state):
-		final := mark.Generation{Number: state.Number, Phase: mark.Final, Masters: state.Masters, Before: state.Before}
-		if c.mayEnd(final) {
-			c.all.RaiseMarks(final)
-		}
+		c.all.RaiseMarks(next)
+	case state.Phase == mark.Closed && c.joined(state) && c.mayEnd(next):
+		c.all.RaiseMarks(next)
 	case state.Phase == mark.Final && !c.underWay(state): // else who leaves may be needed to complete it
 		c.retire()
 	}

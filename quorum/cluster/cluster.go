@@ -32,8 +32,6 @@ type Cluster struct {
 	now    clock.Clock
 	events *events
 	lock   Locker
-	// watch monitors a link until the link ends.
-	watch func(*Link)
 
 	ctx      context.Context
 	stop     context.CancelFunc
@@ -74,7 +72,7 @@ func (c *Cluster) Database(number int) *Database {
 	// Start the monitors only after the database is stored: they look at all links of
 	// database 0.
 	for _, l := range d.List().Links {
-		c.monitors.Go(func() { c.watch(l) })
+		c.monitors.Go((&monitor{Link: l}).run)
 	}
 	return d
 }

@@ -7,12 +7,6 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// consentWait is the longest time that another instance needs to record a beat that it
-// has seen, in another mark or in that of the master itself.
-func (mon *monitor) consentWait() time.Duration {
-	return 2*clock.LookEvery + 4*mon.db.agreed.Greatest().Timeout + 10*clock.LookPause
-}
-
 // exemption finds out whether a master that is back with its data has lost none (M4). It
 // compares the mark's beat with those in the other masters' marks, looked at long enough
 // after the master came back. A later beat anywhere means a quarantine. The beat that
@@ -25,7 +19,9 @@ func (mon *monitor) exemption(c *connection, s mark.Observation) mark.Exemption 
 	if mon.db.number != 0 {
 		return s.ExemptByZero()
 	}
-	wait := mon.consentWait()
+	// The longest time that another instance needs to record a beat that it has seen, in
+	// another mark or in that of the master itself.
+	wait := 2*clock.LookEvery + 4*mon.db.agreed.Greatest().Timeout + 10*clock.LookPause
 	mon.mu.Lock()
 	until := mon.view.Returned(s, wait)
 	mon.mu.Unlock()

@@ -219,7 +219,7 @@ func TestV3LeastInTheSettings(t *testing.T) {
 	now := time.Second
 	d := watched(t, &now)
 	mon := &monitor{Link: d.List().Links[0]}
-	padding := d.cfg.Padding()
+	padding := d.cfg.Settings().Padding()
 	sees := func(looks int, change func(*mark.Mark)) {
 		for range looks {
 			now += time.Second

@@ -17,8 +17,7 @@ func New(cfg Config, log hclog.Logger, now clock.Clock, lock Locker) (*Cluster, 
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	watch := func(l *Link) { (&monitor{Link: l}).run() }
-	c := &Cluster{cfg: cfg, log: log, now: now, lock: lock, watch: watch, events: newEvents(), masters: cfg.Masters}
+	c := &Cluster{cfg: cfg, log: log, now: now, lock: lock, events: newEvents(), masters: cfg.Masters}
 	c.agreed = mark.NewAgreement(c.cfg.Settings(), now)
 	c.change.init(c, cfg.Masters)
 	c.ctx, c.stop = context.WithCancel(context.Background())

@@ -129,15 +129,14 @@ func AskOne(ctx context.Context, l *Link, t *outbox.Task) (vote.Ballot, bool) {
 	if !l.Send(t, l.now()) {
 		return vote.Ballot{}, false
 	}
-	late := time.NewTimer(l.cfg.Stay())
-	defer late.Stop()
+	ctx, cancel := context.WithTimeout(ctx, l.cfg.Stay())
+	defer cancel()
 	select {
 	case b := <-answer:
 		return b, b.Vote != vote.Silent
-	case <-late.C:
 	case <-ctx.Done():
+		return vote.Ballot{}, false
 	}
-	return vote.Ballot{}, false
 }
 
 // KnowsAllLocks reports whether the master can be asked now, and has forgotten nothing

@@ -150,7 +150,7 @@ func (d *Database) replace(c *Cluster, masters []Master, g mark.Generation) (lea
 	d.masters.Store(list)
 	d.raised.Store(0)
 	for _, l := range joining {
-		c.monitors.Go(func() { c.watch(l) })
+		c.monitors.Go((&monitor{Link: l}).run)
 	}
 	return leaving
 }

@@ -10,14 +10,6 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// quietTime is how long no beat of the server that has a seat must have been seen before
-// another server may take the seat. A redlockd that alone uses the old server raises its
-// beat after seeing it unchanged for a second, records it in another mark at the next
-// look but one, and this redlockd looks at that mark once a second.
-func (mon *monitor) quietTime() time.Duration {
-	return 5*clock.LookEvery + 4*mon.db.agreed.Greatest().Timeout
-}
-
 // takeSeat gives the seat to the server that was looked at, if the seat is free or the
 // server that has it is not in use any more.
 func (mon *monitor) takeSeat(s mark.Observation) {
@@ -74,10 +66,12 @@ func (mon *monitor) vacate(s mark.Observation, wanted *mark.Mark) {
 }
 
 // quiet reports whether the server that has the seat, if any, is not in use any more: no
-// other mark has shown a newer beat of it for quietTime, and enough of them have been
-// looked at all that time.
+// other mark has shown a newer beat of it for long enough, and enough of them have been
+// looked at all that time. A redlockd that alone uses it raises its beat after seeing it
+// unchanged for a second, records it in another mark at the next look but one, and this
+// redlockd looks at that mark once a second.
 func (mon *monitor) quiet(own mark.Seat, unchanged time.Duration) bool {
-	wait := mon.quietTime()
+	wait := 5*clock.LookEvery + 4*mon.db.agreed.Greatest().Timeout
 	if own.Epoch == 0 || own.Server == mark.Vacant {
 		wait = 0
 	}

@@ -2,7 +2,6 @@ package mark
 
 import (
 	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,22 +57,17 @@ func (c *Agreement) Saw(m *Mark) {
 		c.raise(name, s)
 	}
 	if m.Phase == Final && m.Number == c.number {
-		c.forgetSeats(Hashes(m.Masters))
+		c.forgetSeats(m.Masters)
 	}
 }
 
 // forgetSeats drops the seats of masters that are not on the latest list, as the marks do
-// (Mark.forgetSeats): if one joins again, its seat is as new here as for others. The caller
+// (refreshed): if one joins again, its seat is as new here as for others. The caller
 // must hold mu.
-func (c *Agreement) forgetSeats(list []string) {
-	for name := range *c.Seats() {
-		if slices.Contains(list, name) {
-			continue
-		}
-		delete(c.moved, name)
-		seats := maps.Clone(*c.Seats())
-		delete(seats, name)
-		c.seats.Store(&seats)
+func (c *Agreement) forgetSeats(list string) {
+	if kept := c.Seats().on(list); len(kept) < len(*c.Seats()) {
+		maps.DeleteFunc(c.moved, func(name string, _ time.Duration) bool { return kept[name] == Seat{} })
+		c.seats.Store(&kept)
 	}
 }
 

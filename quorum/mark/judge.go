@@ -219,7 +219,9 @@ func (r *Rules) refreshed(mk *Mark, m Memory, s Observation) *Mark {
 		if m.BeatDue {
 			c.Beat++
 			c.Seats = c.Seats.beats(r.Seats)
-			c.forgetSeats()
+			if c.Phase == Final {
+				c.Seats = c.Seats.on(c.Masters)
+			}
 		}
 		// A beat that this mark lacks, because the redlockd that raises this mark's beat
 		// does not see it: while such beats come, their server is in use (M9). If each

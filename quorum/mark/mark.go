@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -157,13 +156,6 @@ func (m *Mark) With(edit func(*Mark)) *Mark {
 // nothing if the clock went back (M4).
 func (m *Mark) gained(reading int64) time.Duration {
 	return max(0, min(time.Duration(reading-m.Seen)*time.Millisecond, time.Second))
-}
-
-// forgetSeats drops the seats of masters that are on no list any more.
-func (m *Mark) forgetSeats() {
-	if m.Phase == Final {
-		maps.DeleteFunc(m.Seats, func(name string, _ Seat) bool { return !slices.Contains(Hashes(m.Masters), name) })
-	}
 }
 
 func NewID() string {

@@ -27,7 +27,7 @@ type Seat struct {
 // is the time, by the master's clock (reading, in milliseconds): all marks may have been lost,
 // and the numbers of lists begun anew. As a clock may be wrong, it is greater than those of all
 // seats that are known, and by more where the latest list that any mark records has a greater
-// number: a master that left the list (forgetSeats) may join again.
+// number: a master that left the list (Agreement.forgetSeats) may join again.
 func firstEpoch(known int64, number int, reading int64) int64 {
 	ticks := min(max(0, reading/tick), lastTick)
 	return max(known, ticks*tick*10) + int64(max(0, number-1))*perList + 1
@@ -56,6 +56,13 @@ func (s Seat) Same(other Seat) bool { return s.Epoch == other.Epoch && s.Server 
 
 // Seats are the seats of all masters, by the hashes of their names.
 type Seats map[string]Seat
+
+// on returns the seats of the masters on a list.
+func (t Seats) on(list string) Seats {
+	out, hashes := maps.Clone(t), Hashes(list)
+	maps.DeleteFunc(out, func(name string, _ Seat) bool { return !slices.Contains(hashes, name) })
+	return out
+}
 
 // behind reports whether other is later, or has a higher beat.
 func (s Seat) behind(other Seat) bool {

@@ -244,7 +244,7 @@ func (s *storm) begins(n *node, down time.Duration, cfg cluster.Config) {
 		return
 	}
 	s.tell("redlockd %d ends", n.number)
-	s.begun.Store(max(s.begun.Load(), int64(cfg.Padding())))
+	s.begun.Store(max(s.begun.Load(), int64(cfg.Settings().Padding())))
 	n.crashed++
 	s.troubled(n, nil, down)
 	n.crash()

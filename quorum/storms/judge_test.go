@@ -262,7 +262,7 @@ func (t *try) forget(now time.Duration) {
 func (s *storm) widest() time.Duration {
 	padding := time.Duration(s.begun.Load())
 	for _, cfg := range s.shape.settings {
-		padding = max(padding, cfg.Padding())
+		padding = max(padding, cfg.Settings().Padding())
 	}
 	return padding
 }

@@ -4,75 +4,57 @@ import (
 	"strings"
 
 	"github.com/redis/rueidis"
-
-	"github.com/redlockd/redlockd/quorum/mark"
 )
-
-// probes returns commands that redlockd uses on a master, in a form that changes nothing
-// there, and the name of the right to each.
-func probes(c *connection) (names []string, commands []rueidis.Completed) {
-	noKey, b := mark.Key+":none", c.dialect.Client.B()
-	for _, probe := range []struct {
-		right   string
-		command rueidis.Completed
-	}{
-		{"set", b.Arbitrary("SET").Keys(noKey).Args("x", "NX", "XX").Build()}, // NX and XX together are a syntax error
-		{"del", b.Del().Key(noKey).Build()},
-		{"exists", b.Exists().Key(noKey).Build()},
-		{"pttl", b.Pttl().Key(noKey).Build()},
-		{"pexpireat", b.Pexpireat().Key(noKey).MillisecondsTimestamp(1).Build()},
-		{"eval", b.Eval().Script("return 0").Numkeys(0).Build()},
-		{"evalsha", b.Evalsha().Sha1(strings.Repeat("0", 40)).Numkeys(0).Build()},
-		{"mget", b.Mget().Key(noKey).Build()},
-		{"scan", b.Scan().Cursor(0).Count(1).Build()},
-		{"dbsize", b.Dbsize().Build()},
-		{"config|get", b.ConfigGet().Parameter("appendfsync").Build()},
-		{"client|list", b.ClientList().Id().ClientId(c.id).Build()},
-		{keyRight + ChangeKey, b.Arbitrary("SET").Keys(ChangeKey).Args("x", "NX", "XX").Build()},
-	} {
-		names, commands = append(names, probe.right), append(commands, probe.command)
-	}
-	if c.dialect.Is7 {
-		names, commands = append(names, "pexpiretime"), append(commands, b.Pexpiretime().Key(noKey).Build())
-	}
-	return names, commands
-}
-
-// denied reports whether the master refuses the command itself, not only its key.
-func denied(err error) bool {
-	if err == nil {
-		return false
-	}
-	text := err.Error()
-	return strings.HasPrefix(text, "NOPERM") && strings.Contains(text, "permissions to run") ||
-		strings.Contains(text, "unknown command")
-}
 
 // keyRight begins the name of a right to a key, as in ACL SETUSER. Only the right to
 // ChangeKey is probed: the mark's shows anyway, and the locks' names are not known.
 const keyRight = "~"
 
-// deniedKey reports whether the master refuses the command's key, not the command.
-func deniedKey(err error) bool {
-	return err != nil && strings.HasPrefix(err.Error(), "NOPERM") && strings.Contains(err.Error(), "key")
+// probes are commands that redlockd uses on a master, in a form that changes nothing there,
+// each with the name of the right to it. NX and XX together are a syntax error.
+var probes = [][2]string{
+	{"set", "SET redlockd:mark:none x NX XX"},
+	{"del", "DEL redlockd:mark:none"},
+	{"exists", "EXISTS redlockd:mark:none"},
+	{"pttl", "PTTL redlockd:mark:none"},
+	{"pexpireat", "PEXPIREAT redlockd:mark:none 1"},
+	{"pexpiretime", "PEXPIRETIME redlockd:mark:none"}, // since Redis 7
+	{"eval", "EVAL return 0"},
+	{"evalsha", "EVALSHA " + strings.Repeat("0", 40) + " 0"},
+	{"mget", "MGET redlockd:mark:none"},
+	{"scan", "SCAN 0 COUNT 1"},
+	{"dbsize", "DBSIZE"},
+	{"config|get", "CONFIG GET appendfsync"},
+	{"client|list", "CLIENT LIST ID 1"},
+	{keyRight + ChangeKey, "SET " + ChangeKey + " x NX XX"},
+}
+
+// denied reports whether an answer refuses the command that a right is for, or if it is a
+// right to a key, that key.
+func denied(right, text string) bool {
+	isKey := strings.HasPrefix(right, keyRight)
+	return strings.HasPrefix(text, "NOPERM") && strings.Contains(text, "permissions to run") != isKey ||
+		strings.Contains(text, "unknown command") && !isKey
 }
 
 // warnOfRights warns about rights that redlockd lacks on the master, once for each set of them;
 // without the warning, many would show only in locks that fail. docs/acl.md says what
 // each is for.
 func (mon *monitor) warnOfRights(c *connection) error {
-	names, commands := probes(c)
-	var lacking []string
+	var names, lacking []string
+	var commands []rueidis.Completed
+	for _, p := range probes {
+		if p[0] != "pexpiretime" || c.dialect.Is7 {
+			names = append(names, p[0])
+			commands = append(commands, c.dialect.Client.B().Arbitrary(strings.Fields(p[1])...).Build())
+		}
+	}
 	for i, answer := range mon.asks(c, commands...) {
 		err := answer.Error()
 		if broken(err) {
 			return err
 		}
-		lacks := denied
-		if strings.HasPrefix(names[i], keyRight) {
-			lacks = deniedKey
-		}
-		if lacks(err) {
+		if err != nil && denied(names[i], err.Error()) {
 			lacking = append(lacking, names[i])
 		}
 	}

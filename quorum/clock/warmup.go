@@ -20,34 +20,6 @@ type warmUp struct {
 	since  time.Duration
 }
 
-// take takes over database 0's wait; warm reports whether that is over.
-func (u *warmUp) take(zero warmUp, warm bool) {
-	u.met, u.by, u.waits, u.since = zero.met, zero.by, zero.waits, zero.since
-	if warm {
-		u.by, u.waits = never, false
-	}
-}
-
-// allow gives the others the whole time that they may take, which may be longer than was
-// known when they were looked for: the first look at a master shows its mark only then.
-func (u *warmUp) allow(whole time.Duration) {
-	if u.waits {
-		u.by = max(u.by, u.since+whole)
-	}
-}
-
-// left returns how much longer the others may take, see Watch.WarmingUp.
-func (u *warmUp) left(sent, now, whole time.Duration, recordsHere bool) time.Duration {
-	switch {
-	case u.met && sent >= u.by && recordsHere:
-		return 0
-	case !u.met:
-		return whole
-	default:
-		return max(u.by-now, time.Millisecond)
-	}
-}
-
 // WarmUpTime returns the longest time that another redlockd needs to see that a master's
 // clock has stepped, and to record it in the master's mark, or in those of the others if
 // that one cannot be written. It is the time between two looks and the round trips before
@@ -103,6 +75,18 @@ func (w *Watch) WarmingUp(sent, whole time.Duration, recordsHere bool) time.Dura
 	if w.warm.Load() {
 		return 0
 	}
-	w.warmUp.allow(whole)
-	return w.warmUp.left(sent, w.now(), whole, recordsHere)
+	u := &w.warmUp
+	if u.waits {
+		// It may be longer than was known when they were looked for: the first look at a
+		// master shows its mark only then.
+		u.by = max(u.by, u.since+whole)
+	}
+	switch {
+	case u.met && sent >= u.by && recordsHere:
+		return 0
+	case !u.met:
+		return whole
+	default:
+		return max(u.by-w.now(), time.Millisecond)
+	}
 }

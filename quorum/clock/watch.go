@@ -113,8 +113,11 @@ func (w *Watch) takeBaseline(n offset, zero *Watch) bool {
 		w.offsets = zero.offsets.clone()
 	}
 	if good {
-		warm := zero.warm.Load()
-		w.warmUp.take(zero.warmUp, warm)
+		its, warm := &zero.warmUp, zero.warm.Load()
+		w.warmUp.met, w.warmUp.by, w.warmUp.waits, w.warmUp.since = its.met, its.by, its.waits, its.since
+		if warm {
+			w.warmUp.by, w.warmUp.waits = never, false
+		}
 		w.warm.Store(w.warm.Load() && warm)
 	}
 	return good

@@ -176,11 +176,8 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 	if until > 0 {
 		end = min(end, until)
 	}
-	mon.mu.Lock()
-	_, known := mon.clock.Latest(mon.now())
 	deadline := mon.clock.Earliest(end)
-	mon.mu.Unlock()
-	if !known {
+	if _, known := mon.clock.Latest(mon.now()); !known {
 		return s, nil // the next look may tell
 	}
 	args := []string{strconv.Itoa(mon.db.number), strconv.Itoa(to.Number), strconv.Itoa(int(to.Phase)), to.Masters, cmp.Or(to.Before, "-"),
@@ -197,11 +194,8 @@ func (mon *monitor) write(c *connection, s mark.Observation, m *mark.Mark) (bool
 	deadline := int64(0)
 	if s.Mark != nil && m.Real && !s.Mark.Real {
 		// It goes by what was in view. Later, another server may have got a seat (M9).
-		mon.mu.Lock()
-		_, known := mon.clock.Latest(mon.now())
 		deadline = mon.clock.Earliest(s.Sent + 2*clock.LookEvery)
-		mon.mu.Unlock()
-		if !known {
+		if _, known := mon.clock.Latest(mon.now()); !known {
 			return false, nil
 		}
 	}

@@ -21,8 +21,6 @@ func (mon *monitor) meet(c *connection, s mark.Observation) error {
 	}
 	// A redlockd connected to another master may be about to reach this one too.
 	elsewhere := mon.db.List().count(func(l *Link) bool { return l.clock.HasOthers() }) > 0
-	mon.mu.Lock()
-	defer mon.mu.Unlock()
 	mon.clock.Meet(others, others || elsewhere, s.Sent)
 	return nil
 }
@@ -61,8 +59,6 @@ func (mon *monitor) hasOthers(c *connection, s mark.Observation) (bool, error) {
 // that s shows; 0 if they must have done so before s. Redlockd that do not use this
 // database record it in database 0's mark.
 func (mon *monitor) warmingUp(s mark.Observation) time.Duration {
-	mon.mu.Lock()
-	defer mon.mu.Unlock()
 	return mon.clock.WarmingUp(s.Sent, clock.WarmUpTime(mon.db.agreed.Greatest().Timeout), mon.zero == nil || s.Zero != nil && s.Zero.Real)
 }
 

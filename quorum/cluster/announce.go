@@ -98,7 +98,9 @@ func (c *change) announce(ctx context.Context, name string) error {
 	defer release()
 	// Only what the marks record while this redlockd has the lock counts.
 	since := c.all.now()
-	c.await(ctx, since+followEvery, func() bool { return c.lookedSince(since) })
+	looks, cancel := context.WithTimeout(ctx, followEvery)
+	defer cancel()
+	_ = c.all.events.until(looks, func() bool { return c.lookedSince(since) })
 	to, err := c.next(name, since)
 	if err != nil {
 		return err
@@ -106,26 +108,12 @@ func (c *change) announce(ctx context.Context, name string) error {
 	// A write that reaches a master after the lock is over could contradict another
 	// instance's change.
 	c.write(to, taken+ttl)
-	if !c.await(ctx, taken+ttl, func() bool { return c.recorded(to) }) {
+	writes, cancel := context.WithTimeout(ctx, taken+ttl-c.all.now())
+	defer cancel()
+	if c.all.events.until(writes, func() bool { return c.recorded(to) }) != nil {
 		return errNotAnnounced
 	}
 	return nil
-}
-
-// await waits until done returns true, and calls it again after each event of the
-// masters. It returns false if done is still false at end, or if ctx is over.
-func (c *change) await(ctx context.Context, end time.Duration, done func() bool) bool {
-	for {
-		changed := c.all.events.next()
-		left := end - c.all.now()
-		switch {
-		case left <= 0 || ctx.Err() != nil:
-			return false
-		case done():
-			return true
-		}
-		pause(ctx, changed, left)
-	}
 }
 
 // lookedSince reports whether all masters that can be looked at have been looked at after

@@ -70,19 +70,7 @@ func (d *Database) List() *List { return d.masters.Load() }
 func (d *Database) Ready() bool { return d.silentFor(d.now()) == 0 && d.List().ready() }
 
 // Wait returns nil as soon as the database is Ready, or ctx's error.
-func (d *Database) Wait(ctx context.Context) error {
-	for {
-		changed := d.events.next()
-		if d.Ready() {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
+func (d *Database) Wait(ctx context.Context) error { return d.events.until(ctx, d.Ready) }
 
 // Voting returns how many masters may be asked to create locks now (M4, M5).
 func (d *Database) Voting() int {
@@ -141,19 +129,9 @@ func (d *Database) allRecord(hold time.Duration) bool {
 
 // RaiseWithin is Raise, but waits until the marks are written, for at most patience.
 func (d *Database) RaiseWithin(hold, patience time.Duration) {
-	limit := time.NewTimer(patience)
-	defer limit.Stop()
-	for {
-		changed := d.events.next()
-		if d.Raise(hold) {
-			return
-		}
-		select {
-		case <-changed:
-		case <-limit.C:
-			return
-		}
-	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_ = d.events.until(ctx, func() bool { return d.Raise(hold) })
 }
 
 // Status returns the state of each master on the list in force, in its order.

@@ -37,6 +37,22 @@ func (e *events) next() <-chan struct{} {
 	return e.signal
 }
 
+// until returns nil as soon as done returns true, which it calls again after each event, or
+// ctx's error.
+func (e *events) until(ctx context.Context, done func() bool) error {
+	for {
+		changed := e.next()
+		if done() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // count counts a change of a master's state. A master that is down from the start has lost no
 // connection, and one whose clock is being watched has lost no locks.
 func (e *events) count(was MasterState, j mark.Judgement) {

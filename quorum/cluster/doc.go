@@ -17,9 +17,8 @@
 // The link's monitor (monitor.go) dials, fences earlier connections (fence.go) and looks, has
 // package mark judge what it saw, and writes the mark (reconcile.go). It also finds out which
 // server has its master's seat (seat_change.go, address.go), whether the other marks record
-// that (seat_recorded.go), whether it has reached another server than before (served.go),
-// whether a restart has lost nothing (exemption.go), and which rights redlockd lacks
-// (rights.go).
+// that (seat_recorded.go), whether a restart has lost nothing (exemption.go), and which rights
+// redlockd lacks (rights.go).
 //
 // steps.go tells a step of a master's clock from a pause of this redlockd. warmup.go
 // makes a redlockd that has no baseline for a clock wait for others that have one.

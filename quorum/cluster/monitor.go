@@ -28,7 +28,8 @@ const (
 // through poke.
 type monitor struct {
 	*Link
-	judged served
+	// judged is what the monitor has last judged; its Mark is the one that was written then.
+	judged mark.Observation
 	// lacking are the rights that the master does not give redlockd, as logged last.
 	lacking string
 }
@@ -82,7 +83,7 @@ func (mon *monitor) attend(ctx context.Context, c *connection, earlier []*connec
 		defer stop()
 		go mon.watchAddress(watching, c)
 	}
-	if mon.judged.another(servedBy(s)) {
+	if mon.judged.OfAnother(&s) {
 		mon.clock.Forget()
 	}
 	for rightsChecked := mon.Embedded || mon.db.number != 0; ; rightsChecked = true {

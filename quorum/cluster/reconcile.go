@@ -87,7 +87,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	written := j.Write != nil && s.Mark == j.Write
 	mon.clock.Judged(warmingUp == 0, cause == masterStep && written)
 	settled := written || j.Open && j.Write == nil // there is nothing to write
-	mon.view.Memory.Unfit, mon.judged = j.Unfit || m.Unfit && !settled, servedBy(s)
+	mon.view.Memory.Unfit, mon.judged = j.Unfit || m.Unfit && !settled, s
 	mon.view.Stand(s, mon.first(s), j, m.Doubt)
 	if s.Mark != nil && s.Mark.Name == mon.Name {
 		mon.view.SawList(s.Mark, s.Sent, mon.now())
@@ -127,7 +127,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	mon.mu.Lock()
 	defer mon.mu.Unlock()
 	m := mon.view.Memory
-	m.OtherServer = mon.judged.beside(s.Server.RunID)
+	m.OtherServer = mon.judged.Beside(s.Server.RunID)
 	now := mon.now()
 	countsFrom := int64(0)
 	if seatRecorded {

@@ -40,6 +40,19 @@ func (s *Observation) ExemptByZero() Exemption {
 	}
 }
 
+// OfAnother reports whether next is of a server of its own, to which a wrong address led, and
+// not of this one after a restart: that keeps its mark, or has none, and is not a replica.
+func (s *Observation) OfAnother(next *Observation) bool {
+	return s.Server.RunID != "" && s.Server.RunID != next.Server.RunID &&
+		(next.Mark != nil && (s.Mark == nil || s.Mark.ID != next.Mark.ID) || s.Server.Replica || next.Server.Replica)
+}
+
+// Beside reports whether the server with this run_id was running beside this one: the mark,
+// which was copied, named it already.
+func (s *Observation) Beside(runID string) bool {
+	return s.Server.RunID != runID && s.Mark != nil && s.Mark.RunID == runID
+}
+
 // Exemption is what the other marks say about a master that reports that it lost nothing
 // in a restart (M4).
 type Exemption uint8

@@ -6,7 +6,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/redlockd/redlockd/internal/certtest"
 )
@@ -38,7 +37,7 @@ func TestReasonOfAResetConnection(t *testing.T) {
 		reset <- conn.Close()
 	}()
 	m := Master{Address: ln.Addr().String(), TLS: &tls.Config{InsecureSkipVerify: true}}
-	socket, err := m.reach(context.Background(), m.Address, &net.Dialer{Timeout: 10 * time.Second}, m.TLS)
+	socket, err := m.Connect(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,6 @@ func (c *connection) dial(db int) error {
 		InitAddress:         []string{m.Address},
 		Username:            m.Username,
 		Password:            m.Password,
-		TLSConfig:           m.TLS,
 		SelectDB:            db,
 		ClientName:          c.name,
 		ClientSetInfo:       rueidis.DisableClientSetInfo,
@@ -96,19 +95,14 @@ func (c *connection) dial(db int) error {
 }
 
 // reach dials for rueidis, and fails from the second time on.
-func (c *connection) reach(ctx context.Context, address string, dialer *net.Dialer, config *tls.Config) (net.Conn, error) {
+func (c *connection) reach(ctx context.Context, _ string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
 	c.mu.Lock()
 	over := c.socket != nil || c.closed
 	c.mu.Unlock()
 	if over {
 		return nil, errConnectionOver
 	}
-	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
-	defer cancel()
-	withProbes := *dialer
-	withProbes.KeepAlive = time.Second
-	dialer = &withProbes
-	socket, err := c.master.reach(ctx, address, dialer, config)
+	socket, err := c.master.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -167,33 +161,30 @@ func (c *connection) ask(commands ...rueidis.Completed) []rueidis.RedisResult {
 	return c.call(commands...)
 }
 
-// Connect connects to the master for what is no operation. The connection is not logged in.
+// Connect connects to the master, over TLS if there is a configuration for it. The
+// connection is not logged in.
 func (m *Master) Connect(ctx context.Context) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
-	return m.reach(ctx, m.Address, &net.Dialer{KeepAlive: time.Second}, m.TLS)
+	d := &net.Dialer{KeepAlive: time.Second}
+	switch {
+	case m.Dial != nil:
+		return m.Dial()
+	case m.TLS == nil:
+		return d.DialContext(ctx, "tcp", m.Address)
+	}
+	secure := tls.Dialer{NetDialer: d, Config: m.TLS}
+	socket, err := secure.DialContext(ctx, "tcp", m.Address)
+	if err != nil {
+		return nil, err
+	}
+	return alerted{socket.(*tls.Conn)}, nil // as documented
 }
 
 // SameConnection reports whether a connection to m serves other, too.
 func (m *Master) SameConnection(other Master) bool {
 	return m.Address == other.Address && m.Username == other.Username && m.Password == other.Password &&
 		(m.TLS == nil) == (other.TLS == nil)
-}
-
-// reach connects the socket, over TLS if there is a configuration for it.
-func (m *Master) reach(ctx context.Context, address string, d *net.Dialer, config *tls.Config) (net.Conn, error) {
-	switch {
-	case m.Dial != nil:
-		return m.Dial()
-	case config == nil:
-		return d.DialContext(ctx, "tcp", address)
-	}
-	secure := tls.Dialer{NetDialer: d, Config: config}
-	socket, err := secure.DialContext(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	return alerted{socket.(*tls.Conn)}, nil // as documented
 }
 
 // reasonOf shortens an error for operators.

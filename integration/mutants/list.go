@@ -763,7 +763,7 @@ var mutants = []mutant{
 	{"M8", "a master that leaves is forgotten at once", []change{{"quorum/vote/tally.go",
 		"t.Silent + n.LeavingCopies", "t.Silent"}}, tally},
 	{"M8", "a master that stays moves with the change only", []change{{"quorum/cluster/replace.go",
-		"		c.redial(moved(c.masters, masters))\n", "		c.masters = moved(c.masters, masters)\n"}}, masters},
+		"	c.redial(moved(c.masters, masters))\n", "	c.masters = moved(c.masters, masters)\n"}}, masters},
 	{"M8", "an address that moves takes the changed vote along", []change{{"quorum/cluster/replace.go",
 		"list[i].Required = required", "_ = required"}}, masters},
 	{"M8", "a change that lost marks interrupted stays so", []change{{"quorum/cluster/change.go",

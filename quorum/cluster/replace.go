@@ -18,15 +18,10 @@ func (c *Cluster) ChangeMasters(masters []Master) error {
 	if err := c.mayChange(masters); err != nil {
 		return err
 	}
-	if ListName(c.masters) != ListName(masters) {
-		// A master that stays is dialled at its new address at once: the majority that
-		// the change needs may include it.
-		c.redial(moved(c.masters, masters))
-		c.change.ask(masters)
-		return nil
-	}
-	c.change.takeBack(masters)
-	c.redial(masters)
+	c.change.ask(masters, ListName(c.masters) == ListName(masters))
+	// A master that stays is dialled at its new address at once: the majority that a change
+	// needs may include it.
+	c.redial(moved(c.masters, masters))
 	return nil
 }
 
@@ -65,19 +60,11 @@ func moved(list, to []Master) []Master {
 	return list
 }
 
-// ask sets the list to change to.
-func (c *change) ask(masters []Master) {
+// ask sets the list to change to. If that is the list in force, it withdraws a requested
+// change instead, unless one is being announced: then a change back is requested.
+func (c *change) ask(masters []Master, inForce bool) {
 	c.mu.Lock()
-	c.wanted, c.lastMessage = masters, ""
-	c.mu.Unlock()
-	c.all.events.changed()
-}
-
-// takeBack withdraws a requested change, so that the list in force stays. If a change is
-// being announced, it requests a change back to masters instead.
-func (c *change) takeBack(masters []Master) {
-	c.mu.Lock()
-	if !c.announcing {
+	if inForce && !c.announcing {
 		masters = nil
 	}
 	c.wanted, c.lastMessage = masters, ""

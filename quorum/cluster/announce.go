@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/mark"
-	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // announceTTL is the TTL of the lock under which a change is announced, or max_ttl if
@@ -152,7 +151,7 @@ func (c *change) next(name string, since time.Duration) (mark.Generation, error)
 	for list, n := range rivals {
 		// If the rival list is shorter, a redlockd that was started with it needs fewer
 		// marks.
-		if n+unknown >= min(vote.Majority(len(mark.Hashes(state.Masters))), vote.Majority(len(mark.Hashes(list)))) {
+		if n+unknown >= min(majority(state.Masters), majority(list)) {
 			return to, fmt.Errorf("%w: it may be announced already", errOtherChange)
 		}
 	}

@@ -84,7 +84,7 @@ func (m *List) NeedsNow() vote.Needs {
 	n := m.Needs
 	n.Least, n.Changing = m.Quorum, m.Changing()
 	if g := m.next.Load(); g != nil {
-		n.Least = min(m.Quorum, vote.Majority(len(mark.Hashes(g.Masters))))
+		n.Least = min(m.Quorum, majority(g.Masters))
 	}
 	if g := m.newest.Load(); g != nil && g.Phase != mark.Final && g.Before != "" {
 		n.LeavingCopies = max(0, len(mark.Hashes(g.Before))-len(mark.Hashes(g.Masters)))

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/mark"
-	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // Which phase of a change of the list may be written (M8): what this redlockd remembers of
@@ -21,15 +20,13 @@ func (c *change) mayEnd(final mark.Generation) bool {
 		return true
 	}
 	var closed []time.Duration
-	for _, l := range c.links() {
-		r := l.recorded()
+	for _, r := range c.records() {
 		same := r.Phase != mark.Announced && r.Number == final.Number && r.Masters == final.Masters
-		if same && r.speaks && r.inView && mark.OnList(final.Old(), l.Name) {
+		if same && r.speaks && r.inView && mark.OnList(final.Old(), r.link.Name) {
 			closed = append(closed, r.ClosedAt)
 		}
 	}
-	old := len(mark.Hashes(final.Old()))
-	enough := old - vote.Majority(old) + 1
+	enough := inEach(final.Old())
 	if len(closed) < enough {
 		return false
 	}

@@ -13,6 +13,7 @@ import (
 // record is what a master's mark records of the list, as it was last seen.
 type record struct {
 	mark.Recorded
+	link *Link
 	// known reports whether it was ever seen, inView whether it was in the last two seconds.
 	known, inView bool
 	// speaks reports whether the mark is of the server that has the master's seat, or of any
@@ -28,7 +29,7 @@ func (l *Link) recorded() record {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	server, v := l.seated(), &l.view
-	r := record{Recorded: v.Recorded, known: v.Recorded.Number > 0, under: v.Recorded.Generation}
+	r := record{link: l, Recorded: v.Recorded, known: v.Recorded.Number > 0, under: v.Recorded.Generation}
 	r.inView = r.known && l.now()-r.At < 2*clock.LookEvery
 	r.speaks = server == "" || server == r.ID && (r.Real || v.Standing.RecordedSeat.Server == server)
 	if v.Under != nil {
@@ -42,11 +43,37 @@ func (r *record) reaches(g mark.Generation) bool {
 	return r.known && r.Number == g.Number && r.Masters == g.Masters && !r.Less(g)
 }
 
+// records are what all marks record.
+type records []record
+
+func (c *change) records() (all records) {
+	for _, l := range c.links() {
+		all = append(all, l.recorded())
+	}
+	return all
+}
+
+// on returns how many masters on a list have a record that satisfies which.
+func (all records) on(list string, which func(record) bool) (n int) {
+	hashes := mark.Hashes(list)
+	for _, r := range all {
+		if slices.Contains(hashes, r.link.hash) && which(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// majority returns how many masters are a majority of a list, inEach how many there must be
+// that every majority includes one of them.
+func majority(list string) int { return vote.Majority(len(mark.Hashes(list))) }
+func inEach(list string) int   { return len(mark.Hashes(list)) - majority(list) + 1 }
+
 // recordedStates returns the states of the list that the marks record.
 func (c *change) recordedStates() []mark.Generation {
 	var out []mark.Generation
-	for _, l := range c.links() {
-		if r := l.recorded(); r.known {
+	for _, r := range c.records() {
+		if r.known {
 			out = append(out, r.Generation)
 		}
 	}
@@ -68,13 +95,7 @@ func (c *change) inForce(g mark.Generation) bool {
 // recordedBy is recorded by those marks that satisfy which.
 func (c *change) recordedBy(g mark.Generation, which func(record) bool) bool {
 	recording := func(list string) bool {
-		n := 0
-		for _, l := range c.links() {
-			if r := l.recorded(); r.reaches(g) && which(r) && mark.OnList(list, l.Name) {
-				n++
-			}
-		}
-		return n >= vote.Majority(len(mark.Hashes(list)))
+		return c.records().on(list, func(r record) bool { return r.reaches(g) && which(r) }) >= majority(list)
 	}
 	return recording(g.Old()) || g.Phase == mark.Final && recording(g.Masters)
 }
@@ -98,14 +119,8 @@ func (c *change) yields(ours, other mark.Generation) bool {
 // displaced reports whether every majority of list includes a master whose real mark is
 // of the list by, so that its votes for list do not count.
 func (c *change) displaced(list, by string) bool {
-	n := 0
-	for _, l := range c.links() {
-		if r := l.recorded(); r.Real && mark.OnList(list, l.Name) && r.Masters == by && !r.Counts(list) {
-			n++
-		}
-	}
-	on := len(mark.Hashes(list))
-	return n > on-vote.Majority(on)
+	votesFor := func(r record) bool { return r.Real && r.Masters == by && !r.Counts(list) }
+	return c.records().on(list, votesFor) >= inEach(list)
 }
 
 // overtaken reports whether the final state g of another list is in force where ours is
@@ -132,25 +147,11 @@ func (c *change) overtaken(ours, g mark.Generation) bool {
 // the old list from another instance. A later phase of the change that our list is in
 // anyway is left to step, which waits for it as long as it must.
 func (c *change) interrupted(g, ours mark.Generation) bool {
-	both, anew := 0, false
-	if g.Number == ours.Number {
-		return false
-	}
-	for _, l := range c.links() {
-		r := l.recorded()
-		switch {
-		case !mark.OnList(ours.Masters, l.Name):
-		case !r.Real || !r.inView || !r.speaks || r.Masters != ours.Masters:
-			return false
-		default:
-			anew = anew || r.Generation == ours
-			if mark.OnList(g.Old(), l.Name) {
-				both++
-			}
-		}
-	}
-	old := len(mark.Hashes(g.Old()))
-	return anew && both > old-vote.Majority(old)
+	all, old := c.records(), mark.Hashes(g.Old())
+	without := all.on(ours.Masters, func(r record) bool { return !r.Real || !r.inView || !r.speaks || r.Masters != ours.Masters })
+	anew := all.on(ours.Masters, func(r record) bool { return r.Generation == ours })
+	both := all.on(ours.Masters, func(r record) bool { return slices.Contains(old, r.link.hash) })
+	return g.Number != ours.Number && without == 0 && anew > 0 && both >= inEach(g.Old())
 }
 
 // unfinished reports whether the change to state g is to be completed although too few
@@ -163,32 +164,19 @@ func (c *change) interrupted(g, ours mark.Generation) bool {
 // (next). A final state is left to a redlockd that knows it was closed, because it lets
 // joining masters vote; a master of our list that is not in view may record it.
 func (c *change) unfinished(g mark.Generation) bool {
-	old := mark.Hashes(g.Old())
-	recording, other := 0, 0
-	for _, l := range c.links() {
-		r := l.recorded()
-		if mark.OnList(g.Masters, l.Name) && !(r.inView && r.speaks) {
-			return false
-		}
-		switch {
-		case !r.known || !slices.Contains(old, l.hash):
-		case r.reaches(g):
-			if r.speaks {
-				recording++
-			}
-		default:
-			other++
-		}
-	}
+	all, old := c.records(), g.Old()
+	recording := all.on(old, func(r record) bool { return r.reaches(g) && r.speaks })
+	other := all.on(old, func(r record) bool { return r.known && !r.reaches(g) })
+	unseen := all.on(g.Masters, func(r record) bool { return !(r.inView && r.speaks) })
 	newest := c.all.Opened(0).List().newest.Load() // includes what every master in view records
-	before, after := vote.Majority(len(old)), vote.Majority(len(mark.Hashes(g.Masters)))
-	if newest == nil || *newest != g || g.Phase == mark.Final {
+	switch {
+	case newest == nil || *newest != g || g.Phase == mark.Final || unseen > 0:
 		return false
+	case majority(g.Masters) < majority(old):
+		return recording >= majority(g.Masters)
+	default:
+		return other < inEach(old)
 	}
-	if after < before {
-		return recording >= after
-	}
-	return len(old)-other >= before
 }
 
 // underWay reports whether any mark records a change to the list in force that is not
@@ -201,27 +189,16 @@ func (c *change) underWay(state mark.Generation) bool {
 
 // inUse reports whether any master has a real mark of a list.
 func (c *change) inUse(list string) bool {
-	return slices.ContainsFunc(c.links(), func(l *Link) bool {
-		r := l.recorded()
-		return r.Real && r.Masters == list
-	})
+	return slices.ContainsFunc(c.records(), func(r record) bool { return r.Real && r.Masters == list })
 }
 
 // foreign reports whether any master has a real mark of a list that is neither ours nor
 // one that ours has replaced.
 func (c *change) foreign(list string, known mark.Generation) bool {
-	return slices.ContainsFunc(c.links(), func(l *Link) bool {
-		r := l.recorded()
-		return r.Real && !r.Counts(list) && !r.Less(known)
-	})
+	return slices.ContainsFunc(c.records(), func(r record) bool { return r.Real && !r.Counts(list) && !r.Less(known) })
 }
 
 // joined reports whether all masters that join have a mark of this generation's number.
 func (c *change) joined(state mark.Generation) bool {
-	for _, l := range c.links() {
-		if state.Joining(l.Name) && l.recorded().Number != state.Number {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.records(), func(r record) bool { return state.Joining(r.link.Name) && r.Number != state.Number })
 }

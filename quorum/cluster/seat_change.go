@@ -7,7 +7,6 @@ import (
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/scripts"
-	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // takeSeat gives the seat to the server that was looked at, if the seat is free or the
@@ -113,7 +112,7 @@ func (c *change) heldByMarks(name string, which func(*Link) bool) bool {
 			}
 			l.mu.Unlock()
 		}
-		if n < min(others, len(on)-vote.Majority(len(on))+1) {
+		if n < min(others, inEach(list)) {
 			return false
 		}
 	}
@@ -136,16 +135,12 @@ func (mon *monitor) forgotten() []string {
 // told reports whether so many real marks, other than those of two masters, are in view
 // that they include one that records the latest server in the first one's seat.
 func (c *change) told(name, except string) bool {
-	state, links := c.known(), c.links()
+	state, all := c.known(), c.records()
 	for _, list := range c.lists(state) {
-		on, n := mark.Hashes(list), 0
-		for _, l := range links {
-			r := l.recorded()
-			if r.Real && r.inView && l.hash != name && l.hash != except && slices.Contains(on, l.hash) && !state.Joining(l.Name) {
-				n++
-			}
-		}
-		if slices.Contains(on, name) && n < vote.Majority(len(on))-1 {
+		n := all.on(list, func(r record) bool {
+			return r.Real && r.inView && r.link.hash != name && r.link.hash != except && !state.Joining(r.link.Name)
+		})
+		if slices.Contains(mark.Hashes(list), name) && n < majority(list)-1 {
 			return false
 		}
 	}

@@ -670,7 +670,7 @@ var mutants = []mutant{
 	{"M5", "who was cut off in our own pause is not in doubt", []change{{"quorum/cluster/steps.go",
 		"l.clock.BeginAgain(by) || unseen", "l.clock.BeginAgain(by) || unseen && false"}}, votes},
 	{"M5", "the silence lasts as long as it seemed when it began", []change{{"quorum/cluster/steps.go",
-		"if g := d.silenceAfter(d.jump.at); g.remembered {", "if g := d.silenceAfter(d.jump.at); false && g.remembered {"}}, votes},
+		"if g := d.silenceAfter(d.jumpedAt); g.remembered {", "if g := d.silenceAfter(d.jumpedAt); false && g.remembered {"}}, votes},
 	{"M5", "the silence lasts for holds that are rounded up", []change{{"quorum/cluster/steps.go",
 		"	g.wait = min(g.wait, d.over(d.holdOfMaxTTL()))\n", ""}}, votes},
 	{"M5", "the silence ends before locks with another redlockd's padding", []change{{"quorum/cluster/grant_limit.go",

@@ -26,15 +26,13 @@ type Database struct {
 	// silentUntil is when this redlockd may grant locks again after the clocks of a
 	// majority jumped together, by our clock (M5), see silentFor.
 	silentUntil atomic.Int64
-	// jump is when they jumped, until it is known what was granted before that.
-	jump struct {
-		sync.Mutex
-		at time.Duration
-	}
-	steps  sync.Mutex // see handleStep
-	now    clock.Clock
-	stalls *clock.StallDetector
-	events *events
+	// jumpedAt is when they jumped, until it is known what was granted before that; steps is
+	// held for it, and see handleStep.
+	jumpedAt time.Duration
+	steps    sync.Mutex
+	now      clock.Clock
+	stalls   *clock.StallDetector
+	events   *events
 }
 
 // newDatabase returns a database whose monitors do not run yet.

@@ -71,8 +71,10 @@ func (d *Database) Silence() time.Duration { return d.silentFor(d.now()) }
 func (d *Database) stoodStill(first *Link) {
 	wait := d.silenceAfter(0).wait
 	at, by := first.clock.Stepped()
-	// Before any baseline: by the new one, a batch that goes out now may count.
-	d.beSilent(d.now(), wait)
+	// Before any baseline: by the new one, a batch that goes out now may count. The wait may be far
+	// too long: what was granted before shows only once enough marks are in view (jumpedBefore).
+	d.jumpedAt = d.now()
+	d.silentUntil.Store(int64(d.jumpedAt + wait))
 	for _, l := range d.List().Links {
 		l.mu.Lock()
 		unseen := l.clock.LookedAt() <= at
@@ -95,28 +97,19 @@ func (d *Database) silenceAfter(jump time.Duration) granted {
 	return g
 }
 
-// beSilent grants nothing for wait from at on. It may be far too long: what was granted before
-// shows only once enough marks are in view (jumpedBefore).
-func (d *Database) beSilent(at, wait time.Duration) {
-	d.jump.Lock()
-	defer d.jump.Unlock()
-	d.jump.at = at
-	d.silentUntil.Store(int64(at + wait))
-}
-
 // jumpedBefore reckons the silence anew by marks that were looked at since the clocks jumped:
 // they record what was granted before. What fewer than a quorum record is replaced by what a
 // quorum does.
 func (d *Database) jumpedBefore() {
-	d.jump.Lock()
-	defer d.jump.Unlock()
-	if d.jump.at == 0 {
+	d.steps.Lock()
+	defer d.steps.Unlock()
+	if d.jumpedAt == 0 {
 		return
 	}
-	if g := d.silenceAfter(d.jump.at); g.remembered {
-		d.silentUntil.Store(int64(d.jump.at + g.wait))
+	if g := d.silenceAfter(d.jumpedAt); g.remembered {
+		d.silentUntil.Store(int64(d.jumpedAt + g.wait))
 		if g.byQuorum {
-			d.jump.at = 0
+			d.jumpedAt = 0
 		}
 	}
 }

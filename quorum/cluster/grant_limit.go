@@ -208,7 +208,6 @@ func (d *Database) marksAllowing(hold time.Duration) (allowing int, lacking []st
 // among them only if the marks in view allow that now (V3).
 func (mon *monitor) settings() mark.Settings {
 	d := mon.db
-	d.agreed.ForgetUnseen()
 	s := d.agreed.Greatest()
 	if d.agreed.LeastMayRise(d.first().List().voters(), d.List().Quorum, mon.cfg.LookSlack()) {
 		s.Least = s.Padding()

@@ -23,21 +23,18 @@ type Agreement struct {
 	seats atomic.Pointer[Seats]
 	// inUse are the greatest settings in use; a new value whenever one changes.
 	inUse atomic.Pointer[Settings]
-	// greatestHold is the greatest hold that any mark records. paddingSince is since when
-	// each master's mark was seen to record the greatest padding, smallest the smallest
-	// padding seen (padding.go).
+	// greatestHold is the greatest hold that any mark records, smallest the smallest padding
+	// seen. paddings are those that the marks were last seen to record, leastPadding is the
+	// least of those in view (padding.go).
 	greatestHold, smallest time.Duration
-	paddingSince           map[string]time.Duration
-	// leasts are the least paddings that the marks were last seen to record, leastPadding is
-	// that of those in view.
-	leasts       map[string]seenLeast
-	leastPadding atomic.Int64
+	paddings               map[string]seenPadding
+	leastPadding           atomic.Int64
 }
 
 // NewAgreement returns an agreement with the settings of this redlockd.
 func NewAgreement(own Settings, now clock.Clock) *Agreement {
 	c := &Agreement{now: now, moved: map[string]time.Duration{},
-		smallest: own.Padding(), paddingSince: map[string]time.Duration{}}
+		smallest: own.Padding(), paddings: map[string]seenPadding{}}
 	c.leastPadding.Store(int64(own.Padding()))
 	c.seats.Store(&Seats{})
 	c.use(own)

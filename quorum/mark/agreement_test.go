@@ -8,7 +8,7 @@ import (
 // V3: the padding of two of five marks is not taken for that of all: locks granted
 // through the other three still have less.
 func TestV3PaddingOfAMinority(t *testing.T) {
-	c := &Agreement{now: func() time.Duration { return time.Hour }, paddingSince: map[string]time.Duration{}, smallest: time.Hour}
+	c := &Agreement{now: func() time.Duration { return time.Hour }, paddings: map[string]seenPadding{}, smallest: time.Hour}
 	c.use(Settings{})
 	masters := []string{"a", "b", "c", "d", "e"}
 	saw := func(name string, padding time.Duration) {
@@ -17,18 +17,23 @@ func TestV3PaddingOfAMinority(t *testing.T) {
 		c.sawPadding(m)
 		c.use(c.Greatest().greatest(m.Settings))
 	}
-	now := time.Hour
+	now, paddings := time.Hour, map[string]time.Duration{}
 	c.now = func() time.Duration { return now }
 	for _, step := range []struct {
 		name    string
 		padding time.Duration
 		rises   bool
 	}{
-		{"a", 300, false}, {"b", 300, false}, {"x", 300, false}, {"c", 100, false}, {"c", 300, true}, // each an hour later
+		{"a", 300, false}, {"b", 300, false}, {"x", 300, false}, {"c", 100, false}, {"c", 300, true}, // five seconds later each
 		{"a", 400, false}, {"b", 400, false}, {"c", 400, true},
 	} {
-		saw(step.name, step.padding)
-		now += time.Hour
+		paddings[step.name] = step.padding
+		for range 5 {
+			for name, padding := range paddings {
+				saw(name, padding)
+			}
+			now += time.Second
+		}
 		if got := c.LeastMayRise(masters, 3, time.Second); got != step.rises {
 			t.Errorf("%s bears %d: the least may rise: %v, want %v", step.name, step.padding, got, step.rises)
 		}

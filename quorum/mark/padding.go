@@ -29,51 +29,35 @@ func (s Settings) raised(to Settings) Settings {
 	return s.greatest(to)
 }
 
-// seenLeast is the least padding that a mark of database 0 was seen to record at a time.
-type seenLeast struct {
-	id    string
-	least time.Duration
-	at    time.Duration
+// seenPadding is the least padding that a mark of database 0 was last seen to record, at the
+// time at, and timeout that of its greatest padding, which it has recorded since then.
+type seenPadding struct {
+	id             string
+	least, timeout time.Duration
+	at, since      time.Duration
 }
 
 // leastInView is how long a mark counts for the least padding after it was seen.
 const leastInView = 5 * clock.LookEvery
 
-// sawPadding notes the padding that a mark records, before the greatest settings are
-// taken over. The caller must hold mu.
+// sawPadding takes over the padding that a mark records, and works out the least of all that
+// are in view. A mark that began anew, or was out of view, may have had a smaller one meanwhile.
+// The caller must hold mu.
 func (c *Agreement) sawPadding(m *Mark) {
-	if m.Timeout > c.Greatest().Timeout {
-		clear(c.paddingSince)
-	}
 	if m.Timeout > 0 {
 		c.smallest = min(c.smallest, m.Padding())
 	}
-	if m.DB == 0 {
-		c.sawLeast(m)
+	if m.DB != 0 {
+		return
 	}
-	_, recorded := c.paddingSince[m.Name]
-	switch {
-	case m.DB != 0:
-	case m.Timeout < c.Greatest().Timeout:
-		delete(c.paddingSince, m.Name)
-	case !recorded:
-		c.paddingSince[m.Name] = c.now()
-	}
-}
-
-// sawLeast takes over the least padding of a mark, and works out that of all that are in
-// view. A mark that began anew may have had a smaller padding. The caller must hold mu.
-func (c *Agreement) sawLeast(m *Mark) {
 	now := c.now()
-	if c.leasts == nil {
-		c.leasts = map[string]seenLeast{}
+	p := seenPadding{id: m.ID, least: m.Least, timeout: m.Timeout, at: now, since: now}
+	if was := c.paddings[m.Name]; was.id == m.ID && was.timeout == m.Timeout && now-was.at <= 2*clock.LookEvery {
+		p.since = was.since
 	}
-	if c.leasts[m.Name].id != m.ID {
-		delete(c.paddingSince, m.Name)
-	}
-	c.leasts[m.Name] = seenLeast{id: m.ID, least: m.Least, at: now}
+	c.paddings[m.Name] = p
 	least := cmp.Or(m.Least, c.smallest)
-	for _, l := range c.leasts {
+	for _, l := range c.paddings {
 		if now-l.at <= leastInView {
 			least = min(least, cmp.Or(l.least, c.smallest))
 		}
@@ -82,31 +66,20 @@ func (c *Agreement) sawLeast(m *Mark) {
 }
 
 // LeastMayRise reports whether the least padding in the marks may be raised to the greatest
-// now, since all locks with less are over: the marks of a quorum have recorded the greatest
-// for longer than the greatest hold. A redlockd that grants has looked at a quorum within
+// now, since all locks with less are over: the marks of a quorum are in view, and have recorded
+// the greatest for longer than the greatest hold. A redlockd that grants has looked at a quorum within
 // clock.LookAge, and so at one of these marks.
 func (c *Agreement) LeastMayRise(masters []string, quorum int, slack time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	since, n := c.now()-clock.LookAge-c.greatestHold-slack-c.Greatest().Timeout, 0
+	now, greatest, n := c.now(), c.Greatest().Timeout, 0
+	since := now - clock.LookAge - c.greatestHold - slack - greatest
 	for _, name := range masters {
-		if at, recorded := c.paddingSince[name]; recorded && at <= since {
+		if p := c.paddings[name]; p.timeout == greatest && p.since <= since && now-p.at <= 2*clock.LookEvery {
 			n++
 		}
 	}
 	return n >= quorum
-}
-
-// ForgetUnseen drops since when marks have recorded the greatest padding that were not seen
-// in the last two seconds: they may have been lost, and begun anew with less.
-func (c *Agreement) ForgetUnseen() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for name := range c.paddingSince {
-		if c.now()-c.leasts[name].at > 2*clock.LookEvery {
-			delete(c.paddingSince, name)
-		}
-	}
 }
 
 // LeastPadding returns the least padding of the marks in view. For one that records none, the

@@ -19,6 +19,7 @@ func TestV3LeastPaddingInView(t *testing.T) {
 		{"a majority is", masters[:2], "", true},
 		{"only one is", masters[:1], "", false},
 		{"all began anew", masters, "anew", false},
+		{"all are again", nil, "", false},
 	} {
 		now := time.Hour
 		agreed := NewAgreement(Settings{Timeout: 150}, func() time.Duration { return now })
@@ -28,7 +29,6 @@ func TestV3LeastPaddingInView(t *testing.T) {
 				m.Timeout = 150
 				agreed.Saw(m)
 			}
-			agreed.ForgetUnseen()
 			now += time.Second
 		}
 		for range 5 {
@@ -36,6 +36,9 @@ func TestV3LeastPaddingInView(t *testing.T) {
 		}
 		for range 3 {
 			saw(c.again, c.ids)
+		}
+		if c.again == nil {
+			saw(masters, "")
 		}
 		if got := agreed.LeastMayRise(masters, 2, 2*time.Second); got != c.want {
 			t.Errorf("%s: the least may rise: %v, want %v", c.name, got, c.want)

@@ -13,6 +13,6 @@
 // One look at a master is an [Observation] (observation.go), with what the server reports
 // of itself (info.go). What one link has seen of a master so far is a [View] (view.go,
 // judge_memory.go). From these, [Judge] decides what the master may do and what its mark
-// must say (judge.go, judge_state.go, state.go): vote, or wait until all locks that it
+// must say (judge.go, judge_state.go): vote, or wait until all locks that it
 // may have forgotten are over.
 package mark

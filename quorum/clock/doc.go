@@ -7,7 +7,8 @@
 //
 //   - the latest and the earliest possible time there (looks.go), from which
 //     expiries and deadlines are counted;
-//   - how the clock's offset from ours developed (offsets.go), so that a step shows;
+//   - the same by the readings of a longer time, so that a step shows (looks.go; offsets.go
+//     has what a step is);
 //   - how long other redlockd may take to record a step that could not be seen here
 //     (warmup.go).
 //

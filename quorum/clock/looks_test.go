@@ -10,7 +10,7 @@ import (
 // whole drift, and never far ahead of any clock within the drift.
 func TestLatestPossibleReading(t *testing.T) {
 	for range 500 {
-		l := looks{drift: 0.01}
+		l := bounds{drift: 0.01}
 		speed := 1 + (rand.Float64()*2-1)*0.009
 		now := time.Duration(0)
 		clock := func(at time.Duration) float64 { return 1e12 + millis(at)*speed }
@@ -19,7 +19,7 @@ func TestLatestPossibleReading(t *testing.T) {
 			sent := now
 			there := sent + time.Duration(rand.Int64N(int64(20*time.Millisecond)))
 			now = there + time.Duration(rand.Int64N(int64(20*time.Millisecond)))
-			l.add(int64(clock(there)+1), sent, now)
+			l.add(reading{clock(there), sent, now}, LookAge/2)
 			later := now + time.Duration(rand.Int64N(int64(900*time.Millisecond)))
 			latest, ok := l.latest(later)
 			if !ok {

@@ -9,19 +9,20 @@ import (
 // M5: the offsets allow any clock within the drift, and detect a step beyond it, whatever
 // the round trips.
 func TestM5Offsets(t *testing.T) {
-	for range 300 {
-		o := offsets{drift: 0.01}
-		speed := 1 + (rand.Float64()*2-1)*0.009
+	for i := range 300 {
+		drift := []float64{0.01, 0.0001}[i%2]
+		o := bounds{drift: drift}
+		speed := 1 + (rand.Float64()*2-1)*0.9*drift
 		now, step := time.Duration(0), 0.0
-		look := func() offset {
+		look := func() reading {
 			sent := now
 			there := sent + time.Duration(rand.Int64N(int64(5*time.Millisecond)))
 			now = there + time.Duration(rand.Int64N(int64(5*time.Millisecond)))
-			return newOffset(int64(1e12+millis(there)*1000*speed+step*1000), sent, now)
+			return reading{1e9 + millis(there)*speed + step, sent, now}
 		}
 		for range 60 {
 			n := look()
-			if !o.within(n) {
+			if !o.allow(n) {
 				t.Fatalf("a clock of speed %f is taken to have stepped after %v", speed, now)
 			}
 			o.add(n, 20*time.Second)
@@ -31,26 +32,30 @@ func TestM5Offsets(t *testing.T) {
 		if rand.IntN(2) == 0 {
 			step = -step
 		}
-		if o.within(look()) {
+		if o.allow(look()) {
 			t.Fatalf("a step of %f ms is not seen", step)
-		}
-		if len(o.entries) > 25 {
-			t.Fatalf("%d offsets are kept of 20s", len(o.entries))
 		}
 	}
 }
 
-// M5: the baseline of a long time is kept in few offsets.
-func TestM5OffsetsOfLongAgo(t *testing.T) {
-	o := offsets{drift: 0.01}
-	for at := time.Duration(0); at < 3*time.Hour; at += time.Second {
-		o.add(offset{low: 1, high: 2, sent: at, received: at}, 2*time.Hour)
-	}
-	if n := len(o.entries); n > 1200 || n < 1000 {
-		t.Errorf("%d offsets are kept", n)
-	}
-	if age := 3*time.Hour - o.entries[0].sent; age < 119*time.Minute || age > 121*time.Minute {
-		t.Errorf("the oldest is of %v ago", age)
+// M5: a reading is compared with all of the span before, in the window that has just begun and
+// in the one before it.
+func TestM5OffsetsOfBothWindows(t *testing.T) {
+	for _, sign := range []float64{1, -1} {
+		at := time.Duration(0)
+		look := func(ahead float64) reading {
+			at += time.Second
+			return reading{1e9 + millis(at) + sign*ahead, at, at}
+		}
+		for _, before := range [][]float64{{0, 0, 1.9}, {1.9, 0}, {0, 1.9}} {
+			o := bounds{drift: 0.0001}
+			for _, ahead := range before {
+				o.add(look(ahead), 2*time.Second)
+			}
+			if !o.allow(look(1.9)) || o.allow(look(3.8)) {
+				t.Errorf("after offsets of %v ms x %v, one of 1.9 is not allowed, or one of 3.8 is", before, sign)
+			}
+		}
 	}
 }
 

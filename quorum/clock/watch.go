@@ -29,14 +29,13 @@ type Watch struct {
 	// step that we could not see (warmup.go). It changes under mu.
 	warm atomic.Bool
 
-	mu    sync.Mutex
-	looks looks
-	// offsets are the baseline that the clock must fit. rebase is whether the next look
-	// begins a new one, from when that was requested: a look sent then or earlier fits
-	// no baseline.
-	offsets offsets
-	rebase  bool
-	from    time.Duration
+	mu sync.Mutex
+	// recent are the looks of the last two seconds, baseline is what the clock must fit.
+	// rebase is whether the next look begins a new one, from when that was requested: a look
+	// sent then or earlier fits no baseline.
+	recent, baseline bounds
+	rebase           bool
+	from             time.Duration
 	// stepped is when a look did not fit, until the cause is known; 0 if all fitted. jump
 	// is by how much the last one did not. looked is when the last look came in.
 	stepped time.Duration
@@ -53,7 +52,7 @@ type Watch struct {
 // the longest time that a look may take.
 func NewWatch(now Clock, drift float64, exact func() time.Duration, ours bool) *Watch {
 	w := &Watch{now: now, drift: drift, exact: exact, ours: ours, sure: never, from: never,
-		looks: looks{drift: drift}, offsets: offsets{drift: drift}}
+		recent: bounds{drift: drift}, baseline: bounds{drift: drift}}
 	w.warm.Store(ours)
 	return w
 }
@@ -68,23 +67,24 @@ func (w *Watch) Saw(micros int64, sent, received, keep time.Duration, zero *Watc
 		return false, false
 	}
 	w.looked = received
-	n := newOffset(micros, sent, received)
+	n := reading{ms: float64(micros) / 1000, sent: sent, received: received}
 	if w.rebase || w.ours {
 		w.rebase, w.sure, w.based = false, never, received
-		w.offsets.rebase(n)
+		w.baseline = bounds{drift: w.drift}
+		w.baseline.add(n, keep)
 	}
 	news = w.needBaseline(n, zero)
-	if !w.offsets.within(n) {
-		w.jump = w.offsets.jumped(n)
+	if !w.baseline.allow(n) {
+		w.jump = w.baseline.jumped(n)
 		if w.stepped == 0 {
 			w.stepped, news = received, true
 		}
 		return false, news
 	}
-	w.offsets.add(n, keep)
+	w.baseline.add(n, keep)
 	if received-sent <= w.exact() {
 		// A slower look tells too little, and so slow a master has no vote anyway.
-		w.looks.add((micros+999)/1000, sent, received)
+		w.recent.add(n, LookAge/2)
 		w.sure = sent
 	}
 	return true, news
@@ -93,7 +93,7 @@ func (w *Watch) Saw(micros int64, sent, received, keep time.Duration, zero *Watc
 // needBaseline takes the vote away until others must have recorded a step, if there is no
 // baseline to compare the look n with. It reports whether the master had the vote until
 // now. The caller must hold mu.
-func (w *Watch) needBaseline(n offset, zero *Watch) bool {
+func (w *Watch) needBaseline(n reading, zero *Watch) bool {
 	if w.ours || w.watched(n.received-w.sure) || zero != nil && w.takeBaseline(n, zero) {
 		return false
 	}
@@ -105,12 +105,12 @@ func (w *Watch) needBaseline(n offset, zero *Watch) bool {
 
 // takeBaseline takes over database 0's baseline, and reports whether the look n can be
 // compared with it. The caller must hold mu.
-func (w *Watch) takeBaseline(n offset, zero *Watch) bool {
+func (w *Watch) takeBaseline(n reading, zero *Watch) bool {
 	zero.mu.Lock()
 	defer zero.mu.Unlock()
 	good := w.watched(n.received-zero.sure) && !zero.rebase
-	if good || len(w.offsets.entries) == 0 {
-		w.offsets = zero.offsets.clone()
+	if good || !w.baseline.any {
+		w.baseline = zero.baseline
 	}
 	if good {
 		its, warm := &zero.warmUp, zero.warm.Load()
@@ -126,7 +126,7 @@ func (w *Watch) takeBaseline(n offset, zero *Watch) bool {
 // newBaseline makes the next look begin a new baseline. A look that is under way went out
 // before the clock was known to be steady, so it does not count. The caller must hold mu.
 func (w *Watch) newBaseline() {
-	w.rebase, w.from, w.stepped, w.looks = true, w.now(), 0, looks{drift: w.drift}
+	w.rebase, w.from, w.stepped, w.recent = true, w.now(), 0, bounds{drift: w.drift}
 }
 
 // Forget ends the baseline: it is of another clock.
@@ -191,7 +191,7 @@ func (w *Watch) WatchedSince(since time.Duration) bool {
 func (w *Watch) Latest(now time.Duration) (int64, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.looks.latest(now)
+	return w.recent.latest(now)
 }
 
 // Earliest returns the earliest possible reading of the clock at a time, now or later, in
@@ -199,7 +199,7 @@ func (w *Watch) Latest(now time.Duration) (int64, bool) {
 func (w *Watch) Earliest(at time.Duration) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.looks.earliest(at)
+	return w.recent.earliest(at)
 }
 
 // Warm reports whether the clock has been watched for long enough, by this redlockd or by

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // TestM8LeastPaddingByAJoiningMaster checks that a master that joins does not count for the
 // least padding (M8, V10). R1, with a longer timeout and the new list,
-// sees a and x, which joins, bear its greater padding for the greatest hold, and raises the
-// least padding. R2, with the old list, grants A the lock on b c with the small one. R3 sees
-// the least padding on a, calls A's living lock over, and gives it to B.
+// sees a and x, which joins, bear its greater padding for the greatest hold, and would raise the
+// least padding. R2, with the old list, grants A the lock on b c with the small one. R3 would see
+// the least padding on a, and no step of a clock that is no greater.
 func TestM8LeastPaddingByAJoiningMaster(t *testing.T) {
 	inBubbleWith(t, 3, func(cfg *Config) { cfg.MaxTTL, cfg.Handover = 5*time.Second, 10*time.Minute }, func(c *testCluster) {
 		all := append([]Master(nil), c.cfg.Masters...)
@@ -30,6 +32,9 @@ func TestM8LeastPaddingByAJoiningMaster(t *testing.T) {
 		c.redlockdOf(without(list, "b"))
 		c.cfg = brief
 		time.Sleep(time.Minute)
+		if m, err := mark.Parse(c.masters[0].holds(mark.Key)); err != nil || m.Timeout != time.Second || m.Least != brief.Settings().Padding() {
+			t.Errorf("a's mark has the timeout %v and the least padding %v, want 1s and that of before (%v)", m.Timeout, m.Least, err)
+		}
 		c.want(do(two, acquire("k", "A", 5*time.Second)), Won)
 		taken := time.Now()
 		threeWays["a"].leads(c.masters[0].dial)

@@ -9,7 +9,7 @@ import (
 )
 
 // TestM8LeastPaddingByAJoiningMaster checks that a master that joins does not count for the
-// least padding (M8, V10). R1, with a longer timeout and the new list,
+// least padding (M8, V3). R1, with a longer timeout and the new list,
 // sees a and x, which joins, bear its greater padding for the greatest hold, and would raise the
 // least padding. R2, with the old list, grants A the lock on b c with the small one. R3 would see
 // the least padding on a, and no step of a clock that is no greater.

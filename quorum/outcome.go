@@ -44,12 +44,12 @@ func (a *attempt) readState(o *Outcome, t *vote.Tally) {
 	case over:
 		o.Verdict, left = Absent, hold
 	}
-	lacks := t.Least - t.Unknown - t.Awaited
+	locks, lacks := a.box.locksOf(token), t.Least-t.Unknown-t.Awaited-a.box.count(func(b *vote.Ballot) bool { return b.Doubtful })
 	if t.RequiredHolds() {
-		lacks = 1 // by its word alone (V11)
+		locks, lacks = t.RequiredBallot.Tail.Lock.String(), 1 // by its word alone (V11)
 	}
 	o.State = State{Found: !over, Lapsed: over, Token: token, TTL: min(max(left, time.Millisecond), a.call.q.cfg.MaxTTL),
-		Hold: hold, locks: a.box.locksOf(token), lacks: lacks}
+		Hold: hold, locks: locks, lacks: lacks}
 }
 
 // leftOf returns the token that a read found, what remains of its TTL and of its hold, and

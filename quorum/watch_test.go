@@ -7,6 +7,7 @@ import (
 
 	"github.com/redlockd/redlockd/quorum/fakeredis"
 	"github.com/redlockd/redlockd/quorum/tail"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // TestS4ReadIsNoChange checks that an operation on several keys marks the watches on those
@@ -148,5 +149,29 @@ func TestS4StaleCopyIsNoChange(t *testing.T) {
 		c.want(do(c.q, Op{Kind: DecideAll, Keys: []string{"k"}, Unless: []*Watch{&w}, DecideAll: func([]State) []Change {
 			return []Change{{Key: "k", Token: "u", TTL: 20 * time.Second}}
 		}}), Won)
+	})
+}
+
+// TestS4ForgottenIsNoChange checks that a master in quarantine, with a disk of before the lock that
+// was watched, makes nothing of it changed: it may have had that (S4, M4).
+func TestS4ForgottenIsNoChange(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		op := &Op{Kind: Read, Key: "k"}
+		a := newAttempt(&call{q: c.q, db: c.q.keyspace(0), op: op}, op, nil)
+		its := func(lock tail.ID) vote.Ballot {
+			return vote.Ballot{Vote: vote.Found, Token: "t", Left: time.Second, Hold: time.Second, Tail: tail.Tail{Lock: lock, Attempt: lock}}
+		}
+		old := its(1)
+		old.Doubtful = true
+		w := Watch{locks: its(2).Tail.Lock.String(), armed: true}
+		for name, tt := range map[string]struct {
+			other vote.Ballot
+			fits  bool
+		}{"in quarantine": {old, true}, "voting": {its(1), false}} {
+			copy(a.box.ballots, []vote.Ballot{its(2), tt.other, {Vote: vote.Absent}})
+			if o := a.outcome(Held); !o.State.Found || w.Fits(o.State) != tt.fits {
+				t.Errorf("the other copy is on a master %s: %+v fits %v", name, o.State, !tt.fits)
+			}
+		}
 	})
 }

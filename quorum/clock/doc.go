@@ -7,7 +7,7 @@
 //
 //   - the latest and the earliest possible time there (looks.go), from which
 //     expiries and deadlines are counted;
-//   - the same by the readings of a longer time, so that a step shows (looks.go; offsets.go
+//   - the same by the readings of a longer time, so that a step shows (looks.go; step.go
 //     has what a step is);
 //   - how long other redlockd may take to record a step that could not be seen here
 //     (warmup.go).

@@ -8,7 +8,7 @@ import (
 )
 
 // Redis expires locks by its wall clock, so a clock that steps ends or prolongs all of
-// them (M5). Every look is compared with those of the last greatest hold. A look that
+// them (M5). Every look is compared with those of at least the last greatest hold. A look that
 // does not fit voids the votes at once, and the monitor finds the cause.
 
 // never stands for the time of a look that never happened.

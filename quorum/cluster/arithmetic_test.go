@@ -58,7 +58,7 @@ func TestV15CopyOf(t *testing.T) {
 		if !c.Tail.Over(c.Expiry) {
 			t.Fatalf("%+v is not over when its copy ends, at %d", c.Tail, c.Expiry)
 		}
-		if c.Tail.IDs() != its.IDs() || c.Expiry < latest+cfg.Hold(ttl, cfg.Settings().Padding()).Milliseconds() {
+		if c.Tail.IDs() != its.IDs() || c.Expiry != latest+ceilMillis(cfg.Hold(ttl, cfg.Settings().Padding())).Milliseconds() {
 			t.Fatalf("it is stored as %+v", c)
 		}
 	}

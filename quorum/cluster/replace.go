@@ -18,10 +18,11 @@ func (c *Cluster) ChangeMasters(masters []Master) error {
 	if err := c.mayChange(masters); err != nil {
 		return err
 	}
-	c.change.ask(masters, ListName(c.masters) == ListName(masters))
+	inForce := ListName(c.masters) == ListName(masters)
 	// A master that stays is dialled at its new address at once: the majority that a change
 	// needs may include it.
 	c.redial(moved(c.masters, masters))
+	c.change.ask(masters, inForce)
 	return nil
 }
 

@@ -4,24 +4,29 @@ import (
 	"strings"
 
 	"github.com/redis/rueidis"
+
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // keyRight begins the name of a right to a key, as in ACL SETUSER. Only the right to
 // ChangeKey is probed: the mark's shows anyway, and the locks' names are not known.
 const keyRight = "~"
 
+// noKey is a key that redlockd has the right to, as it has to the mark, and that nobody has.
+const noKey = mark.Key + ":none"
+
 // probes are commands that redlockd uses on a master, in a form that changes nothing there,
 // each with the name of the right to it. NX and XX together are a syntax error.
 var probes = [][2]string{
-	{"set", "SET redlockd:mark:none x NX XX"},
-	{"del", "DEL redlockd:mark:none"},
-	{"exists", "EXISTS redlockd:mark:none"},
-	{"pttl", "PTTL redlockd:mark:none"},
-	{"pexpireat", "PEXPIREAT redlockd:mark:none 1"},
-	{"pexpiretime", "PEXPIRETIME redlockd:mark:none"}, // since Redis 7
-	{"eval", "EVAL return 0"},
+	{"set", "SET " + noKey + " x NX XX"},
+	{"del", "DEL " + noKey},
+	{"exists", "EXISTS " + noKey},
+	{"pttl", "PTTL " + noKey},
+	{"pexpireat", "PEXPIREAT " + noKey + " 1"},
+	{"pexpiretime", "PEXPIRETIME " + noKey}, // since Redis 7
+	{"eval", "EVAL return 0"},               // the script "return", without keys
 	{"evalsha", "EVALSHA " + strings.Repeat("0", 40) + " 0"},
-	{"mget", "MGET redlockd:mark:none"},
+	{"mget", "MGET " + noKey},
 	{"scan", "SCAN 0 COUNT 1"},
 	{"dbsize", "DBSIZE"},
 	{"config|get", "CONFIG GET appendfsync"},

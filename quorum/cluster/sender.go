@@ -155,7 +155,6 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 		r, its := &results[i], standing
 		its.Fits = its.Fits && (t.Asked == nil || t.Asked.List == list || counts(under, t.Asked.List))
 		r.Weigh(t, its.Weight(), micros/1000)
-		s.c.dialect.Learn(t, *r)
 		r.Ballot.Unsettled = unsettled
 		r.Ballot.MayAct = !r.Done && !r.Late && r.Code == ""
 		if r.Code != "" {

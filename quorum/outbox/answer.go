@@ -39,6 +39,9 @@ func (b *Batch) Read(d *Dialect, answers []rueidis.RedisResult) []Result {
 			b.results = append(b.results, read(b.Tasks[len(b.results)], item, cmp.Or(err, item.Error())))
 		}
 	}
+	for i, t := range b.Tasks {
+		d.learn(t, &b.results[i])
+	}
 	return b.results
 }
 

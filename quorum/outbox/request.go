@@ -96,8 +96,8 @@ func (t *Task) plain() bool {
 // value returns what an acquire stores.
 func (t *Task) value() string { return t.Copies[0].Tail.Of(t.Effects[0].New) }
 
-// Learn notes, from a task's result, which scripts are loaded on the master (V14).
-func (d *Dialect) Learn(t *Task, r Result) {
+// learn notes, from a task's result, which scripts are loaded on the master (V14).
+func (d *Dialect) learn(t *Task, r *Result) {
 	switch {
 	case t.via == nil:
 	case r.Code == "NOSCRIPT":

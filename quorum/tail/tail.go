@@ -6,10 +6,8 @@
 package tail
 
 import (
-	"encoding/base64"
-	"encoding/binary"
 	"math/rand/v2"
-	"strconv"
+	"strings"
 	"time"
 )
 
@@ -44,7 +42,7 @@ type ID uint64
 func NewID() ID { return ID(rand.Uint64N(1<<48-1)) + 1 }
 
 // digits are those of an ID.
-var digits = base64.NewEncoding("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_").WithPadding(base64.NoPadding)
+const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
 
 // String returns the ID as it stands in a tail.
 func (id ID) String() string {
@@ -53,24 +51,45 @@ func (id ID) String() string {
 }
 
 func (id ID) put(to []byte) []byte {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(id))
-	return digits.AppendEncode(to, b[2:])
+	for shift := 6 * (idSize - 1); shift >= 0; shift -= 6 {
+		to = append(to, digits[id>>shift&63])
+	}
+	return to
 }
 
-// parseID reads what String wrote; 0 if it is no ID.
-func parseID(s string) ID {
-	var b [8]byte
-	if n, err := digits.Decode(b[:], []byte(s)); n != 6 || err != nil { // line ends are skipped
-		return 0
+// values are those of the digits, -1 of all other bytes.
+var values = func() (of [256]int8) {
+	for i := range of {
+		of[i] = int8(strings.IndexByte(digits, byte(i)))
 	}
-	return ID(binary.BigEndian.Uint64(b[:]) >> 16)
+	return of
+}()
+
+// parseID reads what String wrote; 0 if it is no ID.
+func parseID(s string) (id ID) {
+	for i := range len(s) {
+		n := values[s[i]]
+		if n < 0 {
+			return 0
+		}
+		id = id<<6 | ID(n)
+	}
+	return id
 }
 
 // parseNumber reads what putNumber wrote; 0 if it is no number.
-func parseNumber(s string) int64 {
-	n, _ := strconv.ParseUint(s, 36, 63)
-	return int64(n)
+func parseNumber(s string) (n int64) {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case '0' <= c && c <= '9':
+			n = n*36 + int64(c-'0')
+		case 'a' <= c && c <= 'z':
+			n = n*36 + int64(c-'a') + 10
+		default:
+			return 0
+		}
+	}
+	return n
 }
 
 // Tail is what a copy says of itself. A bare token has the zero value.

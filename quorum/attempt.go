@@ -134,7 +134,7 @@ func (a *attempt) decide(now time.Duration) {
 	}
 	if certain && v == Held && a.op.Kind == Read {
 		t := vote.Count(a.box.ballots, a.box.needs)
-		certain = t.Awaited == 0 || !a.box.mayLive(&t)
+		certain = t.Awaited == 0 || !a.box.mayLive(&t) && !a.box.severalLocks(t.Most)
 	}
 	if certain && a.times.known == 0 {
 		a.times.known = now

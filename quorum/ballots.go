@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/redlockd/redlockd/quorum/tail"
@@ -178,6 +179,19 @@ func (v *ballotBox) locksOf(token string) string {
 		}
 	}
 	return out.String()
+}
+
+// severalLocks reports whether the copies that have a token are of several locks, so that only the
+// answers that are awaited tell which of them a quorum has (S4).
+func (v *ballotBox) severalLocks(token string) bool {
+	var first *tail.Tail
+	return v.count(func(b *vote.Ballot) bool {
+		if b.Vote != vote.Found || b.Token != token {
+			return false
+		}
+		first = cmp.Or(first, &b.Tail)
+		return b.Tail.Lock != first.Lock
+	}) > 0
 }
 
 // prolonged returns how many copies of a lock were prolonged.

@@ -307,3 +307,37 @@ func TestS4OldClientsLockIsWatched(t *testing.T) {
 		c.want(do(c.q, op), Won)
 	})
 }
+
+// TestS4OldClientTakesItsTokenAgain checks that EXEC does nothing to a lock that an old client has
+// taken directly with the token of the one that was watched, which was released since (S4, V11).
+func TestS4OldClientTakesItsTokenAgain(t *testing.T) {
+	movingIn(t, func(c *testCluster, old *fakeMaster) {
+		other := c.redlockd()
+		time.Sleep(3 * time.Second)
+		for name, does := range map[string]Op{
+			"DEL":     {Kind: Release, Key: "k", Token: "t"},
+			"PEXPIRE": {Kind: Extend, Key: "k", Token: "t", TTL: 300 * time.Millisecond},
+			"SET": {Kind: DecideAll, Keys: []string{"k"}, DecideAll: func([]State) []Change {
+				return []Change{{Key: "k", Token: "u", TTL: 300 * time.Millisecond}}
+			}},
+		} {
+			var w Watch
+			c.tell(do(other, acquire("k", "t", 20*time.Second)))
+			c.want(do(c.q, Op{Kind: Read, Key: "k", Arm: &w}), Held)
+			c.want(do(other, release("k", "t")), Won)
+			time.Sleep(time.Second)
+			old.oldTake("k", "t", 30*time.Second)
+			does.Unless = []*Watch{&w}
+			if o := do(c.q, does); o.Verdict == Won {
+				t.Errorf("%s: %v", name, o.Verdict)
+			}
+			if got := old.holds("k"); got != "t" {
+				t.Errorf("%s: the required master has %q", name, got)
+			}
+			w.Close()
+			for _, f := range c.masters {
+				f.Del("k")
+			}
+		}
+	})
+}

@@ -13,7 +13,7 @@ type Effect struct {
 	Token string
 	// Whose narrows down what is met, by IDs as they are written: for Token and Living to some
 	// locks, empty for any (WATCH, S4); for Own it is the attempt, for Those the copies
-	// ([tail.Tail.IDs]). A bare token meets all but the last.
+	// ([tail.Tail.IDs]). A bare token has the lock 0, and meets Own.
 	Whose string
 	// Does is what becomes of it.
 	Does Does

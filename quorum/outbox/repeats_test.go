@@ -75,13 +75,15 @@ func TestS4MeetsTheLocksThatWereSeen(t *testing.T) {
 		extend := m.does(vote.Extend, 7, Effect{Meets: Living, Whose: seen, Does: Raises})
 		release := m.releases()
 		release.Effects[0].Whose = seen
+		bare := m.does(vote.Extend, 7, Effect{Meets: Living, Whose: seen + tail.ID(0).String(), Does: Raises})
 		return []copyCase{
 			{"extend", extend, "t 1/2 500 20 1000", "t 1/9 1000 50 2000", vote.Prolonged},
 			{"extend another lock", extend, "t 2/1 500 20 1000", "t 2/1 500 20 1000", vote.Refused},
-			{"extend a bare token", extend, "t - 1000", "t - 2000", vote.Prolonged},
+			{"extend a bare token", extend, "t - 1000", "t - 1000", vote.Refused},
+			{"extend a bare token that was seen", bare, "t - 1000", "t - 2000", vote.Prolonged},
 			{"release", release, "t 3/2 500 20 1000", "", vote.Released},
 			{"release another lock", release, "t 2/1 500 20 1000", "t 2/1 500 20 1000", vote.Refused},
-			{"release a bare token", release, "t - 1000", "", vote.Released},
+			{"release a bare token", release, "t - 1000", "t - 1000", vote.Refused},
 		}
 	})
 }
@@ -92,7 +94,8 @@ func TestV6TransactionsGiveCopies(t *testing.T) {
 		to := func(does Does, token string) Effect { return Effect{Meets: Token, Token: "t", Does: does, New: token} }
 		create, same, raise, keep, deletes := Effect{Meets: Nothing, Does: Stores, New: "t"}, to(Stores, "t"), to(Raises, "t"), to(Keeps, "t"), to(Deletes, "")
 		seen := same
-		seen.Whose = tail.ID(1).String()
+		bare := seen
+		seen.Whose, bare.Whose = tail.ID(1).String(), tail.ID(0).String()
 		for _, c := range []struct {
 			name         string
 			effect       Effect
@@ -116,7 +119,8 @@ func TestV6TransactionsGiveCopies(t *testing.T) {
 			{"make sure", to(Leaves, ""), 7, "t 1/1 500 20 1000", "t 1/1 500 20 1000", vote.Created},
 			{"a lock that was seen", seen, 7, "t 1/1 500 20 1000", "t 7/9 1000 50 2000", vote.Created},
 			{"another lock", seen, 7, "t 2/1 500 20 1000", "t 2/1 500 20 1000", vote.Refused},
-			{"a bare token", seen, 7, "t - 1000", "t 7/9 1000 50 2000", vote.Created},
+			{"a bare token", seen, 7, "t - 1000", "t - 1000", vote.Refused},
+			{"a bare token that was seen", bare, 7, "t - 1000", "t 7/9 1000 50 2000", vote.Created},
 		} {
 			m.puts("k", c.before)
 			m.puts("l", "v 4/5 500 20 1000")

@@ -24,7 +24,7 @@ end
 
 // meets ends the script where a key is not as it must be. Those are copies that an operation has
 // met, given by lock and attempt; or these locks as they were created, or as an attempt has them
-// that began before the operation did, by the master's own clock (V8). What is over is absent for
+// that began before the operation did, by the master's own clock (V8). A bare copy has the lock 0. What is over is absent for
 // who needs a living copy, and stays until its expiry (V15, [tail.Tail.Over]).
 const meets = `
 local was, at = {}, 2
@@ -47,8 +47,8 @@ for i, k in ipairs(KEYS) do
     if not tailed or not met then return 0 end
   else
     if not any and not @has(stem) then return v end
-    if tailed and ids ~= '' then
-      local id, met = must == 'own' and @attempt or @lock, false
+    if ids ~= '' and (tailed or must ~= 'own') then
+      local id, met = not tailed and '00000000' or must == 'own' and @attempt or @lock, false
       for n = 1, #ids, 8 do met = met or sub(ids, n, n + 7) == id end
       if not met then return -2 end
     end

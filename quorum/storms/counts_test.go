@@ -101,6 +101,15 @@ func (n *tally) ends(t *try, lost, undone bool, at sighting) {
 	}
 }
 
+// undoneFor returns how many turns are certainly undone before what a redlockd carries out now: none
+// while another turn is under way, which may have met what is to be undone, so that it stays (P5).
+func (n *tally) undoneFor(at sighting) int {
+	if len(n.open) > 0 {
+		return 0
+	}
+	return n.undone[at]
+}
+
 // fits reports whether the holder may have been told that it has the lock so often, at a redlockd
 // that has undone some turns.
 func (t turning) fits(turns, undone int) bool {
@@ -132,17 +141,18 @@ func (h *hashing) judged(v *visit, a hearing) {
 	n := &t.lease.count
 	at, unheard := h.at(v.node, h.life), a.open() || v.caller.gone.Load()
 	n.ends(t, unheard, unheard && h.undone, at)
+	undone := n.undoneFor(at)
 	t.mayProlong(a.open() && t.turn.high > 1 || a.won() && a.done == quorum.Extend)
 	switch {
 	case unheard && t.turn.step > 0:
 		n.late = max(n.late, t.lasts())
 	case unheard:
 	case a.won() && a.done == quorum.Release:
-		t.toldCount(0, n.undone[at])
+		t.toldCount(0, undone)
 		n.isGone(t, t.Now())
 	case a.won():
 		turns := turnsIn(h.last.TokenAfter())
-		t.toldCount(turns, n.undone[at])
+		t.toldCount(turns, undone)
 		n.is(t, turns)
 	case t.shape.required && h.last.Kind == quorum.Extend && t.requiredHad(h.lock.Token):
 		// It finds nothing where the required master alone has what a read tells (V11).
@@ -305,6 +315,13 @@ func TestStormJudgeOfCounts(t *testing.T) {
 		if last != tt.fits {
 			t.Errorf("%s: fits %v, want %v", tt.name, last, tt.fits)
 		}
+	}
+	undoing, other := &tally{undone: map[sighting]int{here: 1}}, &try{}
+	if undoing.begin(other, +1); undoing.undoneFor(here) != 0 {
+		t.Error("a turn that is under way cannot meet what is to be undone")
+	}
+	if undoing.ends(other, false, false, here); undoing.undoneFor(here) != 1 {
+		t.Error("nothing is undone")
 	}
 	for now, want := range map[time.Duration]bool{time.Second: true, time.Minute: false} {
 		n, op := tally{late: 2 * time.Second}, &try{}

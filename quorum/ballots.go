@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/redlockd/redlockd/quorum/tail"
@@ -184,14 +183,17 @@ func (v *ballotBox) locksOf(token string) string {
 // severalLocks reports whether the copies that have a token are of several locks, so that only the
 // answers that are awaited tell which of them a quorum has (S4).
 func (v *ballotBox) severalLocks(token string) bool {
-	var first *tail.Tail
-	return v.count(func(b *vote.Ballot) bool {
-		if b.Vote != vote.Found || b.Token != token {
-			return false
+	var first *vote.Ballot
+	for i := range v.ballots {
+		switch b := &v.ballots[i]; {
+		case b.Vote != vote.Found || b.Token != token:
+		case first == nil:
+			first = b
+		case b.Tail.Lock != first.Tail.Lock:
+			return true
 		}
-		first = cmp.Or(first, &b.Tail)
-		return b.Tail.Lock != first.Lock
-	}) > 0
+	}
+	return false
 }
 
 // prolonged returns how many copies of a lock were prolonged.

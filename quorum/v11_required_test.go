@@ -316,7 +316,7 @@ func TestS4OldClientTakesItsTokenAgain(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		for name, does := range map[string]Op{
 			"DEL":     {Kind: Release, Key: "k", Token: "t"},
-			"PEXPIRE": {Kind: Extend, Key: "k", Token: "t", TTL: 300 * time.Millisecond},
+			"PEXPIRE": {Kind: Extend, Key: "k", Token: "t", TTL: 40 * time.Second},
 			"SET": {Kind: DecideAll, Keys: []string{"k"}, DecideAll: func([]State) []Change {
 				return []Change{{Key: "k", Token: "u", TTL: 300 * time.Millisecond}}
 			}},
@@ -327,12 +327,16 @@ func TestS4OldClientTakesItsTokenAgain(t *testing.T) {
 			c.want(do(other, release("k", "t")), Won)
 			time.Sleep(time.Second)
 			old.oldTake("k", "t", 30*time.Second)
+			ends := old.Millis() + 30_000
 			does.Unless = []*Watch{&w}
 			if o := do(c.q, does); o.Verdict == Won {
 				t.Errorf("%s: %v", name, o.Verdict)
 			}
-			if got := old.holds("k"); got != "t" {
-				t.Errorf("%s: the required master has %q", name, got)
+			old.Lock()
+			e, _ := old.Get(0, "k")
+			old.Unlock()
+			if e.Value != "t" || e.Expiry > ends {
+				t.Errorf("%s: the required master has %q until %d, want \"t\" until %d", name, e.Value, e.Expiry, ends)
 			}
 			w.Close()
 			for _, f := range c.masters {

@@ -113,11 +113,11 @@ func (w *Watch) takeBaseline(n reading, zero *Watch) bool {
 		w.baseline = zero.baseline
 	}
 	if good {
-		its, warm := &zero.warmUp, zero.warm.Load()
-		w.warmUp.met, w.warmUp.by, w.warmUp.waits, w.warmUp.since = its.met, its.by, its.waits, its.since
-		if warm {
-			w.warmUp.by, w.warmUp.waits = never, false
+		its, warm := zero.warmUp, zero.warm.Load()
+		if its.others = w.warmUp.others; warm {
+			its.by, its.waits = never, false
 		}
+		w.warmUp = its
 		w.warm.Store(w.warm.Load() && warm)
 	}
 	return good

@@ -94,8 +94,9 @@ func (c *change) inForce(g mark.Generation) bool {
 
 // recordedBy is recorded by those marks that satisfy which.
 func (c *change) recordedBy(g mark.Generation, which func(record) bool) bool {
+	all := c.records()
 	recording := func(list string) bool {
-		return c.records().on(list, func(r record) bool { return r.reaches(g) && which(r) }) >= majority(list)
+		return all.on(list, func(r record) bool { return r.reaches(g) && which(r) }) >= majority(list)
 	}
 	return recording(g.Old()) || g.Phase == mark.Final && recording(g.Masters)
 }

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// M5: the offsets allow any clock within the drift, and detect a step beyond it, whatever
+// M5: the bounds allow any clock within the drift, and detect a step beyond it, whatever
 // the round trips.
-func TestM5Offsets(t *testing.T) {
+func TestM5StepBeyondTheDrift(t *testing.T) {
 	for i := range 300 {
 		drift := []float64{0.01, 0.0001}[i%2]
-		o := bounds{drift: drift}
+		b := bounds{drift: drift}
 		speed := 1 + (rand.Float64()*2-1)*0.9*drift
 		now, step := time.Duration(0), 0.0
 		look := func() reading {
@@ -22,17 +22,17 @@ func TestM5Offsets(t *testing.T) {
 		}
 		for range 60 {
 			n := look()
-			if !o.allow(n) {
+			if !b.allow(n) {
 				t.Fatalf("a clock of speed %f is taken to have stepped after %v", speed, now)
 			}
-			o.add(n, 20*time.Second)
+			b.add(n, 20*time.Second)
 			now += time.Duration(rand.Int64N(int64(time.Second)))
 		}
 		step = 40 + rand.Float64()*1e5
 		if rand.IntN(2) == 0 {
 			step = -step
 		}
-		if o.allow(look()) {
+		if b.allow(look()) {
 			t.Fatalf("a step of %f ms is not seen", step)
 		}
 	}
@@ -40,7 +40,7 @@ func TestM5Offsets(t *testing.T) {
 
 // M5: a reading is compared with all of the span before, in the window that has just begun and
 // in the one before it.
-func TestM5OffsetsOfBothWindows(t *testing.T) {
+func TestM5StepInBothWindows(t *testing.T) {
 	for _, sign := range []float64{1, -1} {
 		at := time.Duration(0)
 		look := func(ahead float64) reading {
@@ -48,12 +48,12 @@ func TestM5OffsetsOfBothWindows(t *testing.T) {
 			return reading{1e9 + millis(at) + sign*ahead, at, at}
 		}
 		for _, before := range [][]float64{{0, 0, 1.9}, {1.9, 0}, {0, 1.9}} {
-			o := bounds{drift: 0.0001}
+			b := bounds{drift: 0.0001}
 			for _, ahead := range before {
-				o.add(look(ahead), 2*time.Second)
+				b.add(look(ahead), 2*time.Second)
 			}
-			if !o.allow(look(1.9)) || o.allow(look(3.8)) {
-				t.Errorf("after offsets of %v ms x %v, one of 1.9 is not allowed, or one of 3.8 is", before, sign)
+			if !b.allow(look(1.9)) || b.allow(look(3.8)) {
+				t.Errorf("after readings ahead by %v ms x %v, one of 1.9 is not allowed, or one of 3.8 is", before, sign)
 			}
 		}
 	}

@@ -148,19 +148,10 @@ func (v *ballotBox) heldWithSilent(ours string) bool {
 // lost (V10). While the list changes, the smaller of the two quorums may have prolonged
 // it (M8).
 func (v *ballotBox) mayLive(t *vote.Tally) bool {
-	alive, doubtful := 0, 0
-	for _, b := range v.ballots {
-		switch {
-		case b.Vote == vote.Found && b.Doubtful && b.Token != t.Most:
-			doubtful++ // what it held before is not known
-		case b.Vote != vote.Found || b.Token != t.Most || b.Foreign:
-		case !b.Over:
-			alive++
-		case b.Doubtful:
-			doubtful++
-		}
-	}
-	return alive > 0 && alive < t.Quorum && alive+doubtful+t.Unknown+t.Awaited >= t.Least
+	doubtful := v.count(func(b *vote.Ballot) bool {
+		return b.Vote == vote.Found && b.Doubtful && (b.Token != t.Most || b.Over) // what it held before is not known
+	})
+	return t.Living > 0 && t.Living < t.Quorum && t.Living+doubtful+t.Unknown+t.Awaited >= t.Least
 }
 
 // over returns how many of the copies that were prolonged belonged to a lock that was over.

@@ -62,13 +62,9 @@ func (a *attempt) leftOf(t *vote.Tally) (token string, remains, hold time.Durati
 		return b.Token, b.Left, b.Hold, b.Over, !b.Foreign
 	}
 	var left, holds []time.Duration
-	living := 0
 	for _, b := range a.box.ballots {
 		if b.Vote == vote.Found && b.Token == t.Most && !b.Foreign {
 			left, holds = append(left, b.Left), append(holds, b.Hold)
-			if !b.Over {
-				living++
-			}
 		}
 	}
 	if len(left) < t.Quorum || a.box.mayLive(t) {
@@ -77,5 +73,5 @@ func (a *attempt) leftOf(t *vote.Tally) (token string, remains, hold time.Durati
 	slices.Sort(left)
 	slices.Sort(holds)
 	nth := len(left) - t.Quorum
-	return t.Most, left[nth], holds[nth], living < t.Quorum, true
+	return t.Most, left[nth], holds[nth], t.Living < t.Quorum, true
 }

@@ -70,7 +70,6 @@ func TestV11ItsWordForReadsAndReleases(t *testing.T) {
 		if o.State.Token != "old" || o.State.TTL > 30*time.Second {
 			t.Errorf("read %+v, want the old client's token and at most its TTL", o.State)
 		}
-		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "old", TTL: time.Second}), Absent)
 		c.want(do(c.q, release("k", "another")), Absent)
 		c.want(do(c.q, release("k", "old")), Won)
 		if old.Exists("k") {

@@ -84,6 +84,8 @@ type Tally struct {
 	most      *Ballot
 	// Met is the number of masters where a token was found, whichever it is.
 	Met int
+	// Living is the number of masters with a copy of Most that is not over (V15).
+	Living int
 	// firm is the number of masters not in quarantine that hold Most. rival is the number
 	// of those that any other token which was found may have at most: where it was found, and
 	// in quarantine with another one, since these may have held it before they lost their
@@ -134,10 +136,15 @@ func Count(ballots []Ballot, n Needs) Tally {
 		b := &ballots[i]
 		switch {
 		case !b.Met():
+			continue
 		case !b.same(t.most):
 			t.rival = max(t.rival, MastersWith(ballots, b))
+			continue
 		case !b.Doubtful:
 			t.firm++
+		}
+		if !b.Over {
+			t.Living++
 		}
 	}
 	return t
@@ -197,12 +204,15 @@ func (t *Tally) Known() bool {
 	return t.MostCount >= t.Quorum && t.Tokenless < t.Quorum && t.firm > 0 && !t.contested()
 }
 
-// RequiredHolds reports whether the required master holds a token that no quorum holds.
-// That token counts: what a quorum holds against it is a lost attempt that is about to
-// be rolled back (V11).
+// RequiredHolds reports whether the required master holds a lock that no quorum holds. It
+// counts: what a quorum holds against it is a lost attempt that is about to be rolled
+// back (V11), or a lock of before, with the same token, that is over (V15).
 func (t *Tally) RequiredHolds() bool {
-	knows := t.Required == Denies && t.RequiredBallot.Vote != Absent
-	return knows && (t.MostCount < t.Quorum || t.RequiredBallot.Foreign || t.RequiredBallot.Token != t.Most)
+	if t.Required != Denies || t.RequiredBallot.Vote == Absent {
+		return false
+	}
+	its := t.RequiredBallot
+	return t.MostCount < t.Quorum || its.Foreign || its.Token != t.Most || t.Living < t.Quorum && !its.Over
 }
 
 // Backed reports whether the required master, if there is one, holds the token that was

@@ -83,7 +83,8 @@ func (t *Tally) release() (Verdict, bool) {
 
 // extend is V8: h is the number of masters that prolonged (Yes), s that of the silent
 // ones (Unknown). A lock that the required master lacks, or may have forgotten, is not
-// extended (V11), unless the lock may be older than that master's role.
+// extended (V11), unless the lock may be older than that master's role. What it did extend
+// is no other client's lock, though no quorum may have it.
 func (t *Tally) extend() (Verdict, bool) {
 	switch {
 	case t.Agreed():
@@ -96,10 +97,10 @@ func (t *Tally) extend() (Verdict, bool) {
 		return NoLock, true
 	case t.Required == Denies && !t.changing:
 		return Held, true
-	case t.Yes+t.Unknown+t.Awaited < t.Least:
+	case t.Yes+t.Unknown+t.Awaited < t.Least && t.Required != agrees:
 		return t.negative()
 	default:
-		return Undecided, (t.Yes+t.Awaited < t.Quorum || t.Required == Denies) && t.Yes+t.Unknown >= t.Least
+		return Undecided, (t.Yes+t.Awaited < t.Quorum || t.Required == Denies) && (t.Yes+t.Unknown >= t.Least || t.Required == agrees)
 	}
 }
 
@@ -120,7 +121,7 @@ func (t *Tally) transact(frees bool) (Verdict, bool) {
 // store decides a Store, which no token refuses. If no majority did it in time, it may
 // still have been done on any number of masters, or none: Undecided.
 func (t *Tally) store(ifPresent bool) (Verdict, bool) {
-	known := t.Required != waits && t.Required != Mute
+	known := t.Required == None || t.Required == Denies
 	switch {
 	case t.Agreed():
 		return Won, true

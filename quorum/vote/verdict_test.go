@@ -64,7 +64,7 @@ func settled(kind Kind, ifPresent bool, ballots []Ballot, q, least int, required
 			return Held
 		case is(Absent) && !changing:
 			return NoLock
-		case h+n[Silent] >= least:
+		case h+n[Silent] >= least, is(Prolonged, Longer):
 			return Undecided
 		default:
 			return no
@@ -90,7 +90,7 @@ func settled(kind Kind, ifPresent bool, ballots []Ballot, q, least int, required
 			return Won
 		case ifPresent && is(Absent) && !changing:
 			return NoLock
-		case ifPresent && h+n[Silent] < least && !without:
+		case ifPresent && h+n[Silent] < least && !without && !is(Prolonged):
 			return NoLock
 		default:
 			return Undecided

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
@@ -41,17 +40,16 @@ func TestM3MarkLostBeforeItIsWritten(t *testing.T) {
 	})
 }
 
-// TestM3MarkLostBeforeADatabaseIsListed checks that the script that lists another
-// database in the mark of database 0 does not bring that mark back after it was lost
-// (M3).
-func TestM3MarkLostBeforeADatabaseIsListed(t *testing.T) {
+// TestM3MarkLostBeforeADatabaseIsSealed checks that the script that enters another database
+// in the mark does not bring that mark back after it was lost (M3).
+func TestM3MarkLostBeforeADatabaseIsSealed(t *testing.T) {
 	inBubble(t, 5, func(c *testCluster) {
 		f := c.masters[0]
 		c.takeBarely(acquire("k", "t", 20*time.Second))
 		time.Sleep(3500 * time.Millisecond) // no look comes in between
 		c.slow(5*time.Millisecond, 0)
 		c.q.Open(3, func() {})
-		f.looksAt("SELECT 3") // of the script that reads the mark of database 0
+		f.looksAt("TIME")
 		f.FlushAll()
 		time.Sleep(20 * time.Millisecond)
 		c.slow(0, 0)
@@ -60,7 +58,7 @@ func TestM3MarkLostBeforeADatabaseIsListed(t *testing.T) {
 }
 
 // TestM8MarkIsRaisedMeanwhile checks that a redlockd that looked at a mark before
-// another one raised it does not lower it to an earlier generation (M8).
+// another one raised it does not lower it to an earlier generation (M8, why 127).
 func TestM8MarkIsRaisedMeanwhile(t *testing.T) {
 	inBubbleWith(t, 3, short, func(c *testCluster) {
 		f := c.masters[0]
@@ -90,69 +88,101 @@ func (f *fakeMaster) in(db int, do func()) {
 	do()
 }
 
-// bearsRealMark reports whether a master has a real mark in a database.
-func (f *fakeMaster) bearsRealMark(db int) (real bool) {
-	f.in(db, func() {
-		m, err := mark.Parse(f.holds(mark.Key))
-		real = err == nil && m.Real
-	})
-	return real
+// sealed reports whether a database of a master has the seal of the master's mark.
+func (f *fakeMaster) sealed(t *testing.T, db int) bool {
+	return f.valueIn(db, mark.Key) == f.markOf(t).Seal(db)
 }
 
-// TestM3FirstUseOfADatabase checks that a database is used for the first time only if
-// the mark of database 0 is real, this master's, of this run, and does not list it
-// (M3).
+// TestM3FirstUseOfADatabase checks that a database is used for the first time only if the mark
+// is the one by which database 0 goes, this master's and of this run, and does not list it (M3).
 func TestM3FirstUseOfADatabase(t *testing.T) {
 	for _, r := range []struct {
-		name  string
-		zero  func(m *mark.Mark)
-		first bool
+		name   string
+		change func(m *mark.Mark)
+		first  bool
 	}{
 		{"as it is", func(*mark.Mark) {}, true},
-		{"pending", func(m *mark.Mark) { m.Real, m.Why = false, mark.WhyForgotten }, false},
+		{"another", func(m *mark.Mark) { m.ID = "another" }, false},
 		{"another master's", func(m *mark.Mark) { m.Name = "z" }, false},
 		{"of an earlier run", func(m *mark.Mark) { m.RunID = "run-before" }, false},
+		{"of an earlier time", func(m *mark.Mark) { m.Beat -= 2 }, false},
 		{"which lists it", func(m *mark.Mark) { m.DBs = []int{3} }, false},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			inBubble(t, 3, func(c *testCluster) {
 				f := c.masters[0]
-				time.Sleep(500 * time.Millisecond) // no look comes in between
-				f.changeMark(r.zero)
+				time.Sleep(3500 * time.Millisecond) // no look comes in between
+				f.changeMark(r.change)
+				was := f.markOf(t).ID
 				open(c.q, 3)
 				time.Sleep(100 * time.Millisecond)
-				if got := f.bearsRealMark(3); got != r.first {
-					t.Errorf("it has a real mark: %v, want %v", got, r.first)
+				if got := f.valueIn(3, mark.Key) == "3 "+was; got != r.first {
+					t.Errorf("it is used: %v, want %v", got, r.first)
 				}
 			})
 		})
 	}
 }
 
-// TestM3DatabaseSeenInUseIsLost checks that a database that this redlockd has seen in
-// use does not count as new, although the mark of database 0 was lost, and the one that
-// another instance wrote does not list it (M3).
-func TestM3DatabaseSeenInUseIsLost(t *testing.T) {
-	inBubble(t, 3, func(c *testCluster) {
-		cable := c.throughCable(0)
-		q := c.redlockd()
-		time.Sleep(3 * time.Second)
-		open(q, 3)
-		k := acquire("k", "t", 10*time.Second)
-		k.DB = 3
-		c.want(do(q, k), Won)
-		time.Sleep(3 * time.Second)
-		cable.cut(true)
-		time.Sleep(time.Second)
-		c.masters[0].FlushAll()
-		time.Sleep(3 * time.Second)
-		c.votesAgain(0) // of database 0, by the other instance
-		cable.cut(false)
-		time.Sleep(4 * time.Second)
-		if s := q.cluster.Opened(3).Status()[0]; s.State == cluster.Voting {
-			t.Errorf("it votes in a database that was lost: %+v", s)
+// TestM3DatabaseIsFlushed checks that a master that has lost one database votes in none until
+// all that it may have forgotten is over, whoever sees it (M3, why 75). A has the lock on a and
+// b; a's database 3 is flushed, or swapped with another one.
+func TestM3DatabaseIsFlushed(t *testing.T) {
+	flushed := func(f *fakeMaster) { f.in(3, f.FlushDB) }
+	for name, loses := range map[string]func(f *fakeMaster){
+		"flushed": flushed,
+		"swapped": func(f *fakeMaster) {
+			flushed(f)
+			f.in(3, func() { f.Set(mark.Key, strings.Replace(f.valueIn(5, mark.Key), "3 ", "5 ", 1)) })
+		},
+		// All of its memory is of a moment before, when the database was not used yet.
+		"back before its first use": func(f *fakeMaster) {
+			flushed(f)
+			f.changeMark(func(m *mark.Mark) { m.DBs = nil })
+		},
+	} {
+		for _, opens := range []bool{false, true} {
+			if opens && name == "back before its first use" {
+				continue // who has never used it cannot know
+			}
+			t.Run(fmt.Sprint(name, opens), func(t *testing.T) {
+				inBubble(t, 3, func(c *testCluster) {
+					a := acquire("k", "A", 20*time.Second)
+					a.DB = 3
+					open(c.q, 3)
+					open(c.q, 5)
+					other := c.redlockd()
+					time.Sleep(5 * time.Second)
+					c.masters[2].kill()
+					c.want(do(c.q, a), Won)
+					c.masters[2].mend()
+					time.Sleep(2500 * time.Millisecond) // no look comes in between
+					f, b := c.masters[0], a
+					was := f.markOf(t).ID
+					loses(f)
+					q := c.q
+					if opens {
+						q = other
+						open(q, 3)
+					}
+					b.Token, b.TTL = "B", time.Second
+					for began := time.Now(); time.Since(began) < 15*time.Second; time.Sleep(50 * time.Millisecond) {
+						if o := do(q, b); o.Verdict == Won {
+							t.Fatalf("a second holder after %v: %+v", time.Since(began), q.cluster.Database(3).Status())
+						}
+						if m := f.markOf(t); time.Since(began) > time.Second && (m.ID == was || m.Real) {
+							t.Fatalf("after %v its mark is %+v", time.Since(began), m)
+						}
+					}
+					c.votesAgain(0)
+					time.Sleep(2 * time.Second)
+					if d := q.cluster.Database(3); d.Voting() != 3 || !f.sealed(t, 3) {
+						t.Errorf("%d vote in database 3: %+v", d.Voting(), d.Status())
+					}
+				})
+			})
 		}
-	})
+	}
 }
 
 // TestM3AnotherMarkStandsThere checks that no vote counts under another mark than the
@@ -162,15 +192,13 @@ func TestM3DatabaseSeenInUseIsLost(t *testing.T) {
 func TestM3AnotherMarkStandsThere(t *testing.T) {
 	another := func(m *mark.Mark) { m.ID = "another" }
 	for name, change := range map[string]func(m *mark.Mark){
-		"pending":             func(m *mark.Mark) { m.Real, m.Why = false, mark.WhyForgotten; another(m) },
-		"of another run":      func(m *mark.Mark) { m.RunID = "run-before"; another(m) },
-		"of another master":   func(m *mark.Mark) { m.Name = "z"; another(m) },
-		"of another database": func(m *mark.Mark) { m.DB = 3; another(m) },
+		"pending":           func(m *mark.Mark) { m.Real, m.Why = false, mark.WhyForgotten; another(m) },
+		"of another run":    func(m *mark.Mark) { m.RunID = "run-before"; another(m) },
+		"of another master": func(m *mark.Mark) { m.Name = "z"; another(m) },
 
-		"pending, its seat":             func(m *mark.Mark) { m.Real, m.Why = false, mark.WhyForgotten },
-		"of another run, its seat":      func(m *mark.Mark) { m.RunID = "run-before" },
-		"of another master, its seat":   func(m *mark.Mark) { m.Name = "z" },
-		"of another database, its seat": func(m *mark.Mark) { m.DB = 3 },
+		"pending, its seat":           func(m *mark.Mark) { m.Real, m.Why = false, mark.WhyForgotten },
+		"of another run, its seat":    func(m *mark.Mark) { m.RunID = "run-before" },
+		"of another master, its seat": func(m *mark.Mark) { m.Name = "z" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, 5, func(c *testCluster) {

@@ -11,7 +11,7 @@ import (
 // doubted returns how many of the masters' marks record a doubt.
 func (c *testCluster) doubted() (n int) {
 	for _, f := range c.masters {
-		if raw := f.holds(mark.Key); raw != "" && strings.Fields(raw)[19] != "0" {
+		if raw := f.holds(mark.Key); raw != "" && strings.Fields(raw)[18] != "0" {
 			n++
 		}
 	}

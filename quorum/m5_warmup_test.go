@@ -193,10 +193,11 @@ func TestM5StepBeforeTheFirstUseOfADatabase(t *testing.T) {
 		other := c.redlockd()
 		time.Sleep(5 * time.Second)
 		open(c.q, 3)
+		time.Sleep(50 * time.Millisecond) // all masters, though others write their marks too
 		k := acquire("k", "t", 10*time.Second)
 		k.DB = 3
 		c.takeBarely(k)
-		time.Sleep(1900 * time.Millisecond)
+		time.Sleep(1850 * time.Millisecond)
 		c.masters[0].set(func() { c.masters[0].Offset = time.Minute })
 		for began := time.Now(); time.Since(began) < 5*time.Second; time.Sleep(10 * time.Millisecond) {
 			u := acquire("k", "u", 2*time.Second)

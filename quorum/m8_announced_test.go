@@ -66,9 +66,20 @@ type detourConn struct {
 func (c *detourConn) SetDeadline(t time.Time) error    { return c.SetReadDeadline(t) }
 func (c *detourConn) SetWriteDeadline(time.Time) error { return nil }
 
+// raisesList reports whether a command writes a mark with another state of the list.
+func raisesList(command []byte) bool {
+	var marks []*mark.Mark
+	for word := range bytes.SplitSeq(command, []byte("\r\n")) {
+		if m, err := mark.Parse(string(word)); err == nil {
+			marks = append(marks, m)
+		}
+	}
+	return len(marks) == 2 && marks[0].Generation != marks[1].Generation
+}
+
 func (c *detourConn) run() {
 	for b := range c.out {
-		if bytes.Contains(b, []byte("local n, p = tonumber(f[7])")) {
+		if raisesList(b) {
 			c.by.mu.Lock()
 			c.by.held++
 			c.by.closed = true

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -236,35 +235,6 @@ func TestM9SeatBorneByTooFew(t *testing.T) {
 			t.Fatal("a second holder")
 		}
 		c.q = first
-	})
-}
-
-// TestM9SeatsInAllDatabases checks that the marks of all databases of a master bear the
-// seats that one of them bears, so that every batch sees them (M9).
-func TestM9SeatsInAllDatabases(t *testing.T) {
-	inBubble(t, 3, func(c *testCluster) {
-		open(c.q, 3)
-		time.Sleep(3 * time.Second)
-		c.masters[0].FlushAll()
-		for range 3000 {
-			time.Sleep(time.Millisecond)
-			synctest.Wait()
-			for _, f := range c.masters[1:] {
-				var marks [4]*mark.Mark
-				for _, db := range []int{0, 3} {
-					raw := f.valueIn(db, mark.Key)
-					m, err := mark.Parse(raw)
-					if err != nil {
-						t.Fatal(err)
-					}
-					marks[db] = m
-				}
-				zero, three := marks[0], marks[3]
-				if name := mark.NameHash("a"); three.Seats[name].Less(zero.Seats[name]) {
-					t.Fatalf("master %s: the mark of database 3 bears %v, that of database 0 %v", f.Name, three.Seats[name], zero.Seats[name])
-				}
-			}
-		}
 	})
 }
 

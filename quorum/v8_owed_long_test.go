@@ -57,6 +57,7 @@ func TestV8DELIsRepeatedAfterALongAbsence(t *testing.T) {
 // missesDeletion frees k and l while a master is away, and looks whether k is free then.
 func (c *testCluster) missesDeletion(db int, free Op, away time.Duration) {
 	open(c.q, db)
+	time.Sleep(50 * time.Millisecond) // all masters, not a quorum alone
 	run := func(op Op) *Outcome {
 		op.DB = db
 		return do(c.q, op)

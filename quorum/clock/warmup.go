@@ -68,8 +68,8 @@ func (w *Watch) Unwritable() (waits bool) {
 
 // WarmingUp returns how much longer others may take to record a step in a mark that was
 // looked at at sent; 0 if they must have done so before. whole is the longest that they
-// may take, recordsHere reports whether the mark is one in which they would record it.
-func (w *Watch) WarmingUp(sent, whole time.Duration, recordsHere bool) time.Duration {
+// may take.
+func (w *Watch) WarmingUp(sent, whole time.Duration) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.warm.Load() {
@@ -82,7 +82,7 @@ func (w *Watch) WarmingUp(sent, whole time.Duration, recordsHere bool) time.Dura
 		u.by = max(u.by, u.since+whole)
 	}
 	switch {
-	case u.met && sent >= u.by && recordsHere:
+	case u.met && sent >= u.by:
 		return 0
 	case !u.met:
 		return whole

@@ -59,8 +59,8 @@ func NewWatch(now Clock, drift float64, exact func() time.Duration, ours bool) *
 
 // Saw takes a reading of the clock, in microseconds, and returns whether it fits the
 // earlier ones, which are kept for keep. news reports whether the monitor should look into
-// it at once. zero is database 0's watch of the same clock, nil in database 0.
-func (w *Watch) Saw(micros int64, sent, received, keep time.Duration, zero *Watch) (fits, news bool) {
+// it at once.
+func (w *Watch) Saw(micros int64, sent, received, keep time.Duration) (fits, news bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if sent <= w.from {
@@ -73,7 +73,7 @@ func (w *Watch) Saw(micros int64, sent, received, keep time.Duration, zero *Watc
 		w.baseline = bounds{drift: w.drift}
 		w.baseline.add(n, keep)
 	}
-	news = w.needBaseline(n, zero)
+	news = w.needBaseline(n)
 	if !w.baseline.allow(n) {
 		w.jump = w.baseline.jumped(n)
 		if w.stepped == 0 {
@@ -93,34 +93,14 @@ func (w *Watch) Saw(micros int64, sent, received, keep time.Duration, zero *Watc
 // needBaseline takes the vote away until others must have recorded a step, if there is no
 // baseline to compare the look n with. It reports whether the master had the vote until
 // now. The caller must hold mu.
-func (w *Watch) needBaseline(n reading, zero *Watch) bool {
-	if w.ours || w.watched(n.received-w.sure) || zero != nil && w.takeBaseline(n, zero) {
+func (w *Watch) needBaseline(n reading) bool {
+	if w.ours || w.watched(n.received-w.sure) {
 		return false
 	}
 	was := w.warm.Load()
 	w.warmUp.met, w.based = false, n.received
 	w.warm.Store(false)
 	return was
-}
-
-// takeBaseline takes over database 0's baseline, and reports whether the look n can be
-// compared with it. The caller must hold mu.
-func (w *Watch) takeBaseline(n reading, zero *Watch) bool {
-	zero.mu.Lock()
-	defer zero.mu.Unlock()
-	good := w.watched(n.received-zero.sure) && !zero.rebase
-	if good || !w.baseline.any {
-		w.baseline = zero.baseline
-	}
-	if good {
-		its, warm := zero.warmUp, zero.warm.Load()
-		if its.others = w.warmUp.others; warm {
-			its.by, its.waits = never, false
-		}
-		w.warmUp = its
-		w.warm.Store(w.warm.Load() && warm)
-	}
-	return good
 }
 
 // newBaseline makes the next look begin a new baseline. A look that is under way went out

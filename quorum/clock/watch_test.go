@@ -21,20 +21,20 @@ func newWatching(t *testing.T) *watching {
 }
 
 // look takes a second; its round trip takes a millisecond.
-func (s *watching) look(zero *Watch) (fits, news bool) {
+func (s *watching) look() (fits, news bool) {
 	s.at += time.Second
 	sent := s.at - time.Millisecond
-	return s.Saw((s.at + s.offset).Microseconds(), sent, s.at, time.Minute, zero)
+	return s.Saw((s.at + s.offset).Microseconds(), sent, s.at, time.Minute)
 }
 
 // warmUp looks until others must have recorded a step.
 func (s *watching) warmUp() {
 	s.t.Helper()
 	for range 3 {
-		if s.look(nil); s.Asks() {
+		if s.look(); s.Asks() {
 			s.Meet(true, true, s.at)
 		}
-		s.Judged(s.WarmingUp(s.at, time.Second, true) == 0, false)
+		s.Judged(s.WarmingUp(s.at, time.Second) == 0, false)
 	}
 	if !s.Warm() {
 		s.t.Fatal("others never had to have told")
@@ -47,25 +47,25 @@ func TestM5StepOfAWatchedClock(t *testing.T) {
 	s := newWatching(t)
 	s.warmUp()
 	s.offset = 400 * time.Millisecond
-	if fits, news := s.look(nil); fits || !news {
+	if fits, news := s.look(); fits || !news {
 		t.Fatalf("fits %v, is news %v", fits, news)
 	}
 	if at, by := s.Stepped(); at != s.at || by.least > 400 || by.most < 400 {
 		t.Errorf("stepped at %v by %+v, want %v by 400 ms", at, by, s.at)
 	}
-	if fits, news := s.look(nil); fits || news {
+	if fits, news := s.look(); fits || news {
 		t.Errorf("while it is looked into: fits %v, is news %v", fits, news)
 	}
 	s.Judged(true, true)
 	for _, before := range []time.Duration{time.Millisecond, 0} { // at that very moment, too
-		if fits, _ := s.Saw((s.at + s.offset).Microseconds(), s.at-before, s.at, time.Minute, nil); fits {
+		if fits, _ := s.Saw((s.at + s.offset).Microseconds(), s.at-before, s.at, time.Minute); fits {
 			t.Errorf("what went out %v before the new baseline counts", before)
 		}
 	}
 	if _, ok := s.Latest(s.at); ok {
 		t.Error("looks of before the step tell the clock")
 	}
-	if fits, _ := s.look(nil); !fits {
+	if fits, _ := s.look(); !fits {
 		t.Error("the new baseline does not fit to itself")
 	}
 }
@@ -73,32 +73,18 @@ func TestM5StepOfAWatchedClock(t *testing.T) {
 // M5: without a baseline the clock is watched until others must have recorded a step.
 func TestM5WatchWithoutABaseline(t *testing.T) {
 	s := newWatching(t)
-	s.look(nil)
-	if s.Warm() || !s.Asks() || s.WarmingUp(s.at, time.Second, true) != time.Second {
+	s.look()
+	if s.Warm() || !s.Asks() || s.WarmingUp(s.at, time.Second) != time.Second {
 		t.Error("it is trusted before others were looked for")
 	}
 	s.Meet(true, true, s.at)
-	if left := s.WarmingUp(s.at, time.Second, true); left != time.Second || !s.HasOthers() {
+	if left := s.WarmingUp(s.at, time.Second); left != time.Second || !s.HasOthers() {
 		t.Errorf("others may tell for %v, want a second", left)
 	}
 	s.warmUp()
 	s.at += time.Minute // a hundredth of that is more than half a timeout
-	if _, news := s.look(nil); !news || s.Warm() {
+	if _, news := s.look(); !news || s.Warm() {
 		t.Errorf("after a minute: is news %v, trusted %v", news, s.Warm())
-	}
-}
-
-// M5: another database uses what database 0 knows of the clock.
-func TestM5WatchOfAnotherDatabase(t *testing.T) {
-	zero, s := newWatching(t), newWatching(t)
-	zero.warmUp()
-	s.at, s.offset = zero.at, time.Minute // the clock steps before this database looks at it
-	if fits, _ := s.look(zero.Watch); fits {
-		t.Error("the step is not seen by the baseline of database 0")
-	}
-	s.offset = 0
-	if fits, _ := s.look(zero.Watch); !fits || s.Asks() {
-		t.Error("the baseline of database 0 is not taken over")
 	}
 }
 
@@ -110,8 +96,8 @@ func TestM5WatchBeginsAgain(t *testing.T) {
 		w.warmUp()
 	}
 	s.offset, other.offset = time.Second, time.Minute
-	s.look(nil)
-	other.look(nil)
+	s.look()
+	other.look()
 	_, by := s.Stepped()
 	if !s.BeginAgain(by) || other.BeginAgain(by) {
 		t.Error("it is not told which clock has jumped by this time")

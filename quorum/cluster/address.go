@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
@@ -48,5 +47,3 @@ func (mon *monitor) runIDAt(ctx context.Context) string {
 	}
 	return mark.ReadInfo(info).RunID
 }
-
-var errElsewhere = errors.New("its address leads to a different server than for database 0")

@@ -24,7 +24,7 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 	}
 	d := &Database{cfg: &cfg, now: clock.System(), stalls: &clock.StallDetector{}}
 	d.agreed = mark.NewAgreement(cfg.Settings(), d.now)
-	list := &List{Needs: needsOf(cfg.Masters), name: ListName(cfg.Masters)}
+	list := d.newList(cfg.Masters)
 	d.masters.Store(list)
 	var errs []error
 	connections := make([]*connection, len(cfg.Masters))
@@ -108,13 +108,13 @@ func (d *Database) firstMarks(sights []mark.Observation) []*mark.Mark {
 // markReal writes a mark if the mark that was seen is still there. A running redlockd
 // raises the beat of a pending mark about once a second (M4). If that happened in
 // between, markReal looks again and writes over the same mark. The beat goes on from there: one
-// that went back would tell of an earlier time.
+// that went back would tell of an earlier time. So do the databases, which have their seals.
 func markReal(mon *monitor, c *connection, s mark.Observation, m *mark.Mark) error {
 	for range bootstrapTries {
 		if s.Mark != nil {
-			m.Beat = s.Mark.Beat
+			m.Beat, m.DBs = s.Mark.Beat, s.Mark.DBs
 		}
-		if done, err := mon.write(c, s, m); err != nil || done {
+		if done, err := mon.write(c, s, m, 0); err != nil || done {
 			return err
 		}
 		var err error

@@ -166,11 +166,7 @@ func (c *change) forget() {
 	if !ok {
 		return
 	}
-	for i := range c.all.databases {
-		if d := c.all.Opened(i); d != nil {
-			d.List().forget(g)
-		}
-	}
+	c.all.Opened(0).List().forget(g)
 	if !g.Less(c.known()) {
 		return
 	}

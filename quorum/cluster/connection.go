@@ -90,7 +90,7 @@ func (c *connection) dial(db int) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.dialect.Client = client
+	c.dialect.Client, c.dialect.DB = client, db
 	return nil
 }
 

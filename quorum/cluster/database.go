@@ -8,6 +8,7 @@ import (
 
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
 // Database is one database on all masters, with a link to each. Its exported methods are
@@ -21,11 +22,10 @@ type Database struct {
 	zero *Database
 	// masters is the list in force.
 	masters atomic.Pointer[List]
-	// raised is the greatest hold that all marks were seen to record and to let be granted.
-	raised atomic.Int64
-	// silentUntil is when this redlockd may grant locks again after the clocks of a
-	// majority jumped together, by our clock (M5), see silentFor.
-	silentUntil atomic.Int64
+	// Only database 0 has the following: raised is the greatest hold that all marks were seen
+	// to record and to let be granted, silentUntil is when this redlockd may grant locks again
+	// after the clocks of a majority jumped together, by our clock (M5).
+	raised, silentUntil atomic.Int64
 	// jumpedAt is when they jumped, until it is known what was granted before that; steps is
 	// held for it, and see handleStep.
 	jumpedAt time.Duration
@@ -38,10 +38,10 @@ type Database struct {
 // newDatabase returns a database whose monitors do not run yet.
 func newDatabase(c *Cluster, number int) *Database {
 	d := &Database{number: number, cfg: &c.cfg, change: &c.change, agreed: c.agreed, now: c.now, stalls: &c.stalls, events: c.events}
-	list := &List{Needs: needsOf(c.masters), name: ListName(c.masters)}
 	if number != 0 {
 		d.zero = c.Opened(0)
 	}
+	list := d.newList(c.masters)
 	for i := range c.masters {
 		list.Links = append(list.Links, d.newLink(c, c.masters[i]))
 	}
@@ -55,9 +55,32 @@ func (d *Database) newLink(c *Cluster, m Master) *Link {
 	l := newLink(c.ctx, &c.cfg, m, d, c.now, c.log, c.events)
 	if d.zero != nil {
 		l.zero = d.zero.List().link(l.Name)
-		l.traffic = l.zero.traffic
+		l.traffic, l.clock = l.zero.traffic, l.zero.clock
+		l.zero.mu.Lock()
+		l.zero.others = append(l.zero.others, l)
+		l.zero.mu.Unlock()
 	}
 	return l
+}
+
+// newList returns the list of these masters in a database, without links.
+func (d *Database) newList(masters []Master) *List {
+	list := &List{Needs: needsOf(masters), name: ListName(masters), seen: &seen{}}
+	if d.zero != nil {
+		list.seen = d.zero.List().seen
+	}
+	return list
+}
+
+// needsOf returns what votes need under a list of masters.
+func needsOf(masters []Master) vote.Needs {
+	n := vote.Needs{Quorum: vote.Majority(len(masters)), Required: -1}
+	for i := range masters {
+		if masters[i].Required {
+			n.Required = i
+		}
+	}
+	return n
 }
 
 // List returns the list of masters in force. The next call may return another one (M8).
@@ -81,7 +104,7 @@ func (d *Database) Voting() int {
 // WarmingUp returns how many masters do not vote yet only because their clocks are being
 // watched (M5).
 func (d *Database) WarmingUp() int {
-	return d.List().count(func(l *Link) bool { return l.status.Reason == mark.WhyWarmingUp })
+	return d.first().List().count(func(l *Link) bool { return l.status.Reason == mark.WhyWarmingUp })
 }
 
 // Reachable returns how many masters may be asked anything now (M1).
@@ -97,12 +120,12 @@ func (d *Database) Raise(hold time.Duration) bool {
 	if d.allRecord(hold) {
 		return true
 	}
-	if hold > d.Floor() && !d.first().mayRecord(hold) {
+	d = d.first()
+	if hold > d.Floor() && !d.mayRecord(hold) {
 		return true // AboveGrantLimit refuses it
 	}
 	// Ask for all marks, even if one has to be waited for.
-	done := d.zero == nil || d.zero.Raise(hold)
-	n, links := 0, d.List().Links
+	done, n, links := true, 0, d.List().Links
 	for _, l := range links {
 		recorded, waitFor := l.holdRecorded(hold)
 		done = done && !waitFor
@@ -119,11 +142,9 @@ func (d *Database) Raise(hold time.Duration) bool {
 	return true
 }
 
-// allRecord reports whether all marks were seen to record a hold, database 0's too, and to
-// let it be granted, and none that was seen since does not.
-func (d *Database) allRecord(hold time.Duration) bool {
-	return int64(hold) <= d.raised.Load() && int64(hold) <= d.first().raised.Load()
-}
+// allRecord reports whether all marks were seen to record a hold, and to let it be granted,
+// and none that was seen since does not.
+func (d *Database) allRecord(hold time.Duration) bool { return int64(hold) <= d.first().raised.Load() }
 
 // RaiseWithin is Raise, but waits until the marks are written, for at most patience.
 func (d *Database) RaiseWithin(hold, patience time.Duration) {

@@ -15,7 +15,8 @@
 // votes are silent at once (M1).
 //
 // The link's monitor (monitor.go) dials, fences earlier connections (fence.go) and looks, has
-// package mark judge what it saw, and writes the mark (reconcile.go). It also finds out which
+// package mark judge what it saw, and writes the mark (reconcile.go), which is one for all
+// databases of a master: those other than 0 follow (follow.go). It also finds out which
 // server has its master's seat (seat_change.go, address.go), whether the other marks record
 // that, whether a restart has lost nothing (exemption.go), and which rights redlockd lacks
 // (rights.go).

@@ -16,9 +16,6 @@ func (mon *monitor) exemption(c *connection, s mark.Observation) mark.Exemption 
 	if s.Mark == nil || s.Mark.RunID == s.Server.RunID || !s.Server.Durable {
 		return mark.NotExempt
 	}
-	if mon.db.number != 0 {
-		return s.ExemptByZero()
-	}
 	// The longest time that another instance needs to record a beat that it has seen, in
 	// another mark or in that of the master itself.
 	wait := 2*clock.LookEvery + 4*mon.db.agreed.Greatest().Timeout + 10*clock.LookPause

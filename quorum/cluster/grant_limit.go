@@ -14,8 +14,7 @@ import (
 // A master that may have forgotten locks waits as long as any of them may last (M4), and
 // the other masters' marks say how long that is. A quorum of them always knows, since it
 // includes a master that took part in the grant. Fewer know only if the hold had been
-// recorded in all marks. So a hold above the floor is granted only if database 0's mark
-// says that all marks recorded it at one time (GrantLimit), and a new mark takes over the
+// recorded in all marks. So a hold above the floor is granted only if the mark says that all marks recorded it at one time (GrantLimit), and a new mark takes over the
 // greatest hold of the others before it counts. The floor is in the marks too, since a
 // mark that no instance with a greater max_ttl ever reached can tell nothing of its locks.
 
@@ -76,7 +75,7 @@ func (d *Database) over(hold time.Duration) time.Duration {
 
 // survivors returns the greatest hold recorded by masters that can tell alone, the
 // greatest that may have been granted unrecorded there, and whether there are any such
-// masters. Database 0's marks record the holds of all databases.
+// masters.
 func (d *Database) survivors(of *Link, since time.Duration) (greatest, floor time.Duration, any bool) {
 	d.first().List().each(func(l *Link) {
 		if (of == nil || l.Name != of.Name) && l.remembers(since) && l.view.Under.GrantLimit > 0 {
@@ -92,7 +91,7 @@ func (d *Database) newFloor() time.Duration {
 }
 
 // Floor returns the greatest hold that needs only a quorum of the marks: the least floor
-// that a real mark of database 0 records.
+// that a real mark records.
 func (d *Database) Floor() time.Duration {
 	least := time.Duration(math.MaxInt64)
 	d.first().List().each(func(l *Link) {
@@ -191,7 +190,7 @@ var inSentence = strings.NewReplacer(string(Quarantine), "in quarantine", string
 func (d *Database) marksAllowing(hold time.Duration) (allowing int, lacking []string) {
 	for _, l := range d.List().Links {
 		l.mu.Lock()
-		may := l.Embedded || l.view.Real() && l.allowsHold(l.view.Under, hold)
+		may := l.Embedded || l.view.Real() && allowsHold(l.view.Under, hold)
 		can := l.canVote()
 		l.mu.Unlock()
 		switch {

@@ -25,7 +25,8 @@ type Link struct {
 	// Embedded is whether the master lives in this process.
 	Embedded bool
 	db       *Database
-	// zero is the link to the same master's database 0; nil if this is database 0.
+	// zero is the link to the same master's database 0, whose mark and clock tell of all
+	// databases (follow.go); nil if this is database 0.
 	zero   *Link
 	now    clock.Clock
 	log    hclog.Logger
@@ -54,6 +55,8 @@ type Link struct {
 	clock      *clock.Watch
 	outbox     outbox.Outbox
 	unanswered unanswered
+	// others are the links to the master's other databases; only in database 0.
+	others []*Link
 	// fenceless is whether the master refuses the fence (M3).
 	fenceless bool
 	fault     fault
@@ -143,6 +146,15 @@ func (l *Link) wakeMonitor() {
 	}
 }
 
+// wakeIfClosed wakes the monitor of another database, which may be able to follow database 0.
+func (l *Link) wakeIfClosed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.open {
+		l.wakeMonitor()
+	}
+}
+
 // enter makes a judgement the link's state, if c (or nil) still is its connection, and
 // logs it if it changed.
 func (l *Link) enter(c *connection, j mark.Judgement) {
@@ -161,8 +173,12 @@ func (l *Link) enter(c *connection, j mark.Judgement) {
 	was, address := l.status.State, l.status.Address
 	l.status.State, l.status.Reason, l.status.Wait = j.State, j.Reason, max(0, j.Left).Truncate(time.Millisecond)
 	ended := l.ctx.Err() != nil // our own stop, or the end of the link, is not the loss of a master
+	others := l.others
 	l.ready.Broadcast()
 	l.mu.Unlock()
+	for _, other := range others {
+		other.wakeIfClosed()
+	}
 	if !ended {
 		n.tell(l.log, address, j)
 		l.events.count(was, j)
@@ -208,14 +224,6 @@ func (l *Link) hangUp() {
 			c.close()
 		}
 	}
-}
-
-// isElsewhere reports whether the link is connected to another server than c, a
-// connection to another database of the same master.
-func (l *Link) isElsewhere(c *connection) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.open && l.conn != nil && l.conn.runID != c.runID
 }
 
 // runID returns the run_id of the server that the link leads to, or "".

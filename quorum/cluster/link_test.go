@@ -101,11 +101,10 @@ func TestM3GrantLimitIsLost(t *testing.T) {
 	one := newDatabase(zero.change.all, 1)
 	for _, l := range one.List().Links {
 		l.open = true
-		l.learns(&mark.Mark{DB: 1, Real: true, ID: "mark of " + l.Name, Name: l.Name, Generation: mark.FirstGeneration(one.List().name)})
+		l.learns(l.zero.view.Under)
 	}
 	hold := 10 * time.Second
 	zero.sees(func(m *mark.Mark) { m.Greatest, m.Floor, m.GrantLimit = hold, time.Second, hold })
-	one.sees(func(m *mark.Mark) { m.Greatest = hold })
 	for _, d := range []*Database{zero, one} {
 		if above, _ := d.AboveGrantLimit(hold); above || !d.Raise(hold) {
 			t.Fatal("the marks were not seen to let the hold be granted")

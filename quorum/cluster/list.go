@@ -20,10 +20,15 @@ type List struct {
 	vote.Needs
 	// name is the list's name in the marks, see ListName.
 	name string
-	// newest is the latest state of this list that any mark was seen to record (M8),
+	*seen
+}
+
+// seen is what marks were seen to record of a list. All databases share it.
+type seen struct {
+	// newest is the latest state of the list that any mark was seen to record (M8),
 	// whether or not a majority does.
 	newest atomic.Pointer[mark.Generation]
-	// next is the latest change from this list that any mark was seen to announce. If it
+	// next is the latest change from the list that any mark was seen to announce. If it
 	// is set, both lists count.
 	next atomic.Pointer[mark.Generation]
 }
@@ -235,15 +240,4 @@ func ListName(masters []Master) string {
 	}
 	slices.Sort(names)
 	return strings.Join(names, ",")
-}
-
-// needsOf returns what votes need under a list of masters.
-func needsOf(masters []Master) vote.Needs {
-	n := vote.Needs{Quorum: vote.Majority(len(masters)), Required: -1}
-	for i := range masters {
-		if masters[i].Required {
-			n.Required = i
-		}
-	}
-	return n
 }

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"math/rand/v2"
-	"strconv"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -129,20 +128,23 @@ func (mon *monitor) greet(c *connection) (mark.Observation, error) {
 // look reads the server's INFO, the mark and the clock.
 func (mon *monitor) look(c *connection) (mark.Observation, error) {
 	sent := mon.now()
-	commands := make([]rueidis.Completed, 0, 3)
+	commands := make([]rueidis.Completed, 0, 6)
 	if !mon.Embedded {
-		commands = append(commands, c.dialect.Client.B().Info().Build(), c.dialect.Client.B().Get().Key(mark.Key).Build())
+		commands = c.dialect.AskMark(append(commands, c.dialect.Client.B().Info().Build()))
 	}
 	results := mon.asks(c, append(commands, c.dialect.Client.B().Time().Build())...)
+	last := len(results) - 1
 	var s mark.Observation
-	micros, err := outbox.ReadTime(results[len(results)-1])
+	micros, err := outbox.ReadTime(results[last])
 	if err != nil {
 		return s, err
 	}
 	s.Reading, s.Sent = micros/1000, sent
-	mon.mu.Lock()
-	mon.sawClock(micros, sent, mon.now())
-	mon.mu.Unlock()
+	if mon.zero == nil {
+		mon.mu.Lock()
+		mon.sawClock(micros, sent, mon.now())
+		mon.mu.Unlock()
+	}
 	if mon.Embedded {
 		return s, nil
 	}
@@ -151,28 +153,13 @@ func (mon *monitor) look(c *connection) (mark.Observation, error) {
 		return s, err
 	}
 	s.Server = mark.ReadInfo(info)
-	s.Raw, err = results[1].ToString()
-	if err != nil && !rueidis.IsRedisNil(err) {
+	s.Raw, s.Seal, err = c.dialect.ReadMark(results[:last])
+	if err != nil {
 		return s, err
 	}
 	if s.Raw != "" {
 		s.Mark, err = mark.Parse(s.Raw)
 		s.Foreign = err != nil
-	}
-	if mon.db.number != 0 {
-		return mon.lookAtZero(c, s)
-	}
-	return s, nil
-}
-
-// lookAtZero reads the mark of database 0, which lists the databases in use.
-func (mon *monitor) lookAtZero(c *connection, s mark.Observation) (mark.Observation, error) {
-	raw, err := mon.eval(c, scripts.Peek, strconv.Itoa(mon.db.number)).ToString()
-	if err != nil && !rueidis.IsRedisNil(err) {
-		return s, err
-	}
-	if s.ZeroRaw = raw; raw != "" {
-		s.Zero, _ = mark.Parse(raw) // a foreign value lists nothing
 	}
 	return s, nil
 }
@@ -184,9 +171,10 @@ func (mon *monitor) asks(c *connection, commands ...rueidis.Completed) []rueidis
 	return c.ask(commands...)
 }
 
-// raiseMarks runs a script that raises marks, and looks at the master again.
-func (mon *monitor) raiseMarks(c *connection, s mark.Observation, script *scripts.Script, args ...string) (mark.Observation, error) {
-	switch err := mon.eval(c, script, args...).Error(); {
+// raise writes the mark that was seen with a change, up to a time by our clock (0 is no limit),
+// and looks at the master again.
+func (mon *monitor) raise(c *connection, s mark.Observation, until time.Duration, change func(*mark.Mark)) (mark.Observation, error) {
+	switch _, err := mon.write(c, s, s.Mark.With(change), until); {
 	case broken(err):
 		return s, err
 	case err != nil:

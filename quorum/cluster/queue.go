@@ -118,7 +118,7 @@ func (l *Link) WhyMissing(b *vote.Ballot, since time.Duration, asked bool, hold 
 	switch {
 	case !known:
 		return fmt.Sprintf("not looked at for %v", clock.LookAge)
-	case l.view.Under != nil && !l.allowsHold(l.view.Under, hold):
+	case l.view.Under != nil && !allowsHold(l.view.Under, hold):
 		return "its mark does not bear this TTL yet"
 	default:
 		return "not asked"

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"strconv"
 	"time"
 
@@ -10,15 +9,15 @@ import (
 	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
-// reconcile judges an observation and carries the judgement out: it writes the mark,
-// opens or closes the link, and logs a change. Only the monitor calls it.
+// reconcile judges an observation in database 0 and carries the judgement out: it writes the
+// mark, opens or closes the link, and logs a change. Only the monitor calls it.
 func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	if mon.Embedded {
 		mon.enter(c, mark.Judgement{Open: true, State: Voting})
 		return nil
 	}
-	if mon.zero != nil && mon.zero.isElsewhere(c) {
-		return errElsewhere
+	if mon.zero != nil {
+		return mon.follow(c, s)
 	}
 	cause := mon.db.handleStep(mon.Link)
 	switch cause {
@@ -55,7 +54,12 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 			}
 			break
 		}
-		done, err := mon.write(c, s, j.Write)
+		until := time.Duration(0)
+		if s.Mark != nil && j.Write.Real && !s.Mark.Real {
+			// It goes by what was in view. Later, another server may have got a seat (M9).
+			until = s.Sent + 2*clock.LookEvery
+		}
+		done, err := mon.write(c, s, j.Write, until)
 		if broken(err) {
 			return err
 		}
@@ -77,18 +81,12 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 			return err
 		}
 	}
-	if s.Mark != nil && s.Unlisted(mon.db.number) {
-		// Database 0 has lost its mark meanwhile; the next look shows whether it was written.
-		if _, err := mon.list(c, s, s.Mark); broken(err) {
-			return err
-		}
-	}
 	mon.mu.Lock()
 	written := j.Write != nil && s.Mark == j.Write
 	mon.clock.Judged(warmingUp == 0, cause == masterStep && written)
 	settled := written || j.Open && j.Write == nil // there is nothing to write
 	mon.view.Memory.Unfit, mon.judged = j.Unfit || m.Unfit && !settled, s
-	mon.view.Stand(s, mon.first(s), j, m.Doubt)
+	mon.view.Stand(s, j, m.Doubt)
 	if s.Mark != nil && s.Mark.Name == mon.Name {
 		mon.view.SawList(s.Mark, s.Sent, mon.now())
 		mon.db.List().Saw(mon.view.Recorded.Generation)
@@ -106,22 +104,20 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.Rules) {
 	exempt := mon.exemption(c, s)
 	own, unchanged := mon.db.agreed.Of(mon.hash)
-	quiet, seatRecorded, all := mon.quiet(own, unchanged), mon.seatRecorded(own, s), mon.seats()
+	quiet, seatRecorded, all := mon.quiet(own, unchanged), hasSeat(own, s) && mon.othersRecord(own), mon.seats()
 	lasting, mostDoubt := mon.db.agreed.Lasting(all, clock.LookEvery/2), mon.mostDoubt()
 	mon.db.jumpedBefore()
 	settings := mon.settings()
 	g, firstSeen := mon.grantedBefore(s)
-	inView, floor, limit, mayTakeOver := mon.inView(), time.Duration(0), time.Duration(0), false
-	if mon.zero == nil {
-		limit, floor, mayTakeOver = mon.db.grantLimit(mon.Link)
-		g.greatest = max(g.greatest, mon.db.agreed.EverGranted())
-	}
+	inView := mon.inView()
+	limit, floor, mayTakeOver := mon.db.grantLimit(mon.Link)
+	g.greatest = max(g.greatest, mon.db.agreed.EverGranted())
 	list, known := mon.db.List().name, mon.db.change.known()
 	yields := s.Mark != nil && !s.Mark.Counts(list) && mon.db.change.yields(known, s.Mark.Generation)
 	outlived := mon.outlived(own, s, known)
 	foreign := mon.db.change.foreign(list, known)
 	var forgotten []string
-	if mon.zero == nil && s.Mark != nil && !s.Mark.Real {
+	if s.Mark != nil && !s.Mark.Real {
 		forgotten = mon.forgotten()
 	}
 	mon.mu.Lock()
@@ -141,7 +137,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 		m.Granted = 0
 	}
 	return m, mark.Rules{Forgotten: forgotten, Seats: all, LastingSeats: lasting, Own: own, Settings: settings,
-		Quiet: quiet, SeatRecorded: seatRecorded, CountsFrom: countsFrom, SeatInUse: mon.view.BeatOfOther(now - unchanged), MostDoubt: mostDoubt, Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded.Generation, DB: mon.db.number, Greatest: g.greatest, Wait: g.wait,
+		Quiet: quiet, SeatRecorded: seatRecorded, CountsFrom: countsFrom, SeatInUse: mon.view.BeatOfOther(now - unchanged), MostDoubt: mostDoubt, Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded.Generation, Greatest: g.greatest, Wait: g.wait,
 		FirstSeen: firstSeen, Remembered: g.remembered, InView: inView, NewFloor: mon.db.newFloor(), Floor: floor, GrantLimit: limit, MayTakeOver: mayTakeOver, AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
 }
 
@@ -161,8 +157,7 @@ func (mon *monitor) grantedBefore(s mark.Observation) (g granted, firstSeen bool
 }
 
 // raiseGeneration raises the mark where it lags behind the state of the list of masters
-// that is being written (M8). It does so in all databases of the master, since this
-// redlockd may not have all of them open.
+// that is being written (M8).
 func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Observation, error) {
 	to, until := mon.db.change.target()
 	if s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Lags(to) {
@@ -176,40 +171,20 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 	if until > 0 {
 		end = min(end, until)
 	}
-	deadline := mon.clock.Earliest(end)
-	if _, known := mon.clock.Latest(mon.now()); !known {
-		return s, nil // the next look may tell
-	}
-	args := []string{strconv.Itoa(mon.db.number), strconv.Itoa(to.Number), strconv.Itoa(int(to.Phase)), to.Masters, cmp.Or(to.Before, "-"),
-		strconv.FormatInt(deadline, 10), strconv.Itoa(s.Mark.Number), strconv.Itoa(int(s.Mark.Phase))}
-	return mon.raiseMarks(c, s, scripts.Generation, args...)
+	return mon.raise(c, s, end, func(m *mark.Mark) { m.Generation = to })
 }
 
-// write replaces the mark if it still is the one that was seen. The first mark of a
-// database other than 0 is written together with its entry in database 0's mark.
-func (mon *monitor) write(c *connection, s mark.Observation, m *mark.Mark) (bool, error) {
-	if s.Mark == nil && mon.db.number != 0 {
-		return mon.list(c, s, m)
-	}
+// write replaces the mark if it still is the one that was seen, up to a time by our clock; 0 is
+// no limit.
+func (mon *monitor) write(c *connection, s mark.Observation, m *mark.Mark, until time.Duration) (bool, error) {
 	deadline := int64(0)
-	if s.Mark != nil && m.Real && !s.Mark.Real {
-		// It goes by what was in view. Later, another server may have got a seat (M9).
-		deadline = mon.clock.Earliest(s.Sent + 2*clock.LookEvery)
+	if until > 0 {
 		if _, known := mon.clock.Latest(mon.now()); !known {
-			return false, nil
+			return false, nil // the next look may tell
 		}
+		deadline = mon.clock.Earliest(until)
 	}
 	n, err := mon.eval(c, scripts.Mark, s.Raw, m.String(), strconv.FormatInt(deadline, 10)).AsInt64()
-	return n == 1, err
-}
-
-// list enters the database in database 0's mark, and writes m as its mark if it has none.
-func (mon *monitor) list(c *connection, s mark.Observation, m *mark.Mark) (bool, error) {
-	listed := s.ZeroRaw
-	if s.Unlisted(mon.db.number) {
-		listed = s.Zero.With(func(zero *mark.Mark) { zero.DBs = append(zero.DBs, mon.db.number) }).String()
-	}
-	n, err := mon.eval(c, scripts.List, strconv.Itoa(mon.db.number), s.ZeroRaw, listed, m.String()).AsInt64()
 	return n == 1, err
 }
 

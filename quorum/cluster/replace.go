@@ -118,7 +118,7 @@ func (c *Cluster) replace(masters []Master, g mark.Generation) {
 // it. It returns the links that are not on the list.
 func (d *Database) replace(c *Cluster, masters []Master, g mark.Generation) (leaving []*Link) {
 	before := d.List()
-	list := &List{Needs: needsOf(masters), name: ListName(masters)}
+	list := d.newList(masters)
 	var joining []*Link
 	for i := range masters {
 		at := slices.IndexFunc(before.Links, func(l *Link) bool { return l.Name == masters[i].Name })

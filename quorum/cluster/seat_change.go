@@ -6,13 +6,12 @@ import (
 
 	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
-	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
 // takeSeat gives the seat to the server that was looked at, if the seat is free or the
 // server that has it is not in use any more.
 func (mon *monitor) takeSeat(s mark.Observation) {
-	if mon.db.number != 0 || s.Mark == nil || s.Mark.Name != mon.Name || s.Mark.RunID != s.Server.RunID {
+	if s.Mark == nil || s.Mark.Name != mon.Name || s.Mark.RunID != s.Server.RunID {
 		return
 	}
 	own, unchanged := mon.db.agreed.Of(mon.hash)
@@ -40,9 +39,6 @@ func (mon *monitor) changeSeat(own mark.Seat, server string, reading int64) {
 // old mark had the seat, no instance can use it any more, so the new mark gets the seat
 // at once.
 func (mon *monitor) replaced(s mark.Observation, m mark.Memory, written *mark.Mark) {
-	if mon.db.number != 0 {
-		return
-	}
 	own, _ := mon.db.agreed.Of(mon.hash)
 	ended, runID := m.ID, m.RunID
 	if s.Mark != nil {
@@ -56,7 +52,7 @@ func (mon *monitor) replaced(s mark.Observation, m mark.Memory, written *mark.Ma
 // vacate takes the seat from a server that has forgotten locks, or may have as a replica, but
 // whose mark cannot be written to record it: the other marks record it instead (M9).
 func (mon *monitor) vacate(s mark.Observation, wanted *mark.Mark) {
-	if mon.db.number != 0 || s.Mark == nil || !s.Mark.Real || wanted.Real || s.Mark.RunID != s.Server.RunID {
+	if s.Mark == nil || !s.Mark.Real || wanted.Real || s.Mark.RunID != s.Server.RunID {
 		return
 	}
 	if own, _ := mon.db.agreed.Of(mon.hash); own.Server == s.Mark.ID {
@@ -162,13 +158,13 @@ func (c *change) lists(state mark.Generation) []string {
 	return out
 }
 
-// spread writes later seats to the marks of all databases of the master.
+// spread writes later seats to the master's mark.
 func (mon *monitor) spread(c *connection, s mark.Observation) (mark.Observation, error) {
 	all := mon.seats()
-	if mon.db.number != 0 || s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Seats.Behind(all) {
+	if s.Mark == nil || s.Mark.Name != mon.Name || !s.Mark.Seats.Behind(all) {
 		return s, nil
 	}
-	s, err := mon.raiseMarks(c, s, scripts.Seats, all.String())
+	s, err := mon.raise(c, s, 0, func(m *mark.Mark) { m.Seats = m.Seats.Merged(all) })
 	if err == nil {
 		mon.noteObservation(s) // it may show a doubt that is new (M5)
 	}
@@ -183,28 +179,8 @@ func (mon *monitor) seats() mark.Seats {
 	})
 }
 
-// first returns the observed mark of database 0.
-func (mon *monitor) first(s mark.Observation) *mark.Mark {
-	if mon.zero == nil {
-		return s.Mark
-	}
-	return s.Zero
-}
-
-// hasSeat reports whether the observed marks belong to the server that has the seat.
-func (mon *monitor) hasSeat(own mark.Seat, s mark.Observation) bool {
-	first := mon.first(s)
-	return s.Mark != nil && first != nil && own.Server == first.ID
-}
-
-// seatRecorded reports whether the other marks record the seat own, held by this server. For
-// a database other than 0, it reports whether database 0's server holds the seat.
-func (mon *monitor) seatRecorded(own mark.Seat, s mark.Observation) bool {
-	if mon.zero == nil {
-		return mon.hasSeat(own, s) && mon.othersRecord(own)
-	}
-	return s.Zero != nil && s.Zero.ID == own.Server
-}
+// hasSeat reports whether the observed mark is that of the server that has the seat.
+func hasSeat(own mark.Seat, s mark.Observation) bool { return s.Mark != nil && own.Server == s.Mark.ID }
 
 // othersRecord reports whether so many other marks record own as this master's seat that
 // every majority includes one of them. A positive result is remembered. Only marks that were

@@ -17,6 +17,25 @@ func (l *Link) grants() bool {
 	return l.votes() && !l.doubtful()
 }
 
+// byMark reports whether what a master may be asked satisfies which, called for the link to
+// database 0 with its mutex held: only there is the mark judged. Another database has to be
+// asked under the same mark, so that both links lead to one server. The caller must hold mu.
+func (l *Link) byMark(which func(*Link) bool) bool {
+	if l.zero == nil || l.Embedded {
+		return which(l)
+	}
+	l.zero.mu.Lock()
+	defer l.zero.mu.Unlock()
+	return l.zero.goesBy(l.view.Under) && which(l.zero)
+}
+
+// goesBy reports whether the master may be asked something under a mark that was read in
+// another database. The caller must hold mu.
+func (l *Link) goesBy(m *mark.Mark) bool {
+	under := l.view.Under
+	return l.open && m != nil && under != nil && m.ID == under.ID && m.Name == under.Name
+}
+
 // mayHaveStepped reports whether this redlockd cannot tell whether the clocks of a
 // majority stepped together, which ended the copies of locks that their holders still
 // have (M5). The caller must hold mu.
@@ -26,12 +45,7 @@ func (l *Link) mayHaveStepped(now time.Duration) bool {
 
 // doubtful reports whether the master's clock is in doubt (M5). The caller must hold mu.
 func (l *Link) doubtful() bool {
-	if l.view.Standing.Doubt || l.zero == nil {
-		return l.view.Standing.Doubt
-	}
-	l.zero.mu.Lock()
-	defer l.zero.mu.Unlock()
-	return l.zero.view.Standing.Doubt
+	return !l.byMark(func(first *Link) bool { return !first.view.Standing.Doubt })
 }
 
 // holdsSeat reports whether the server that the link is connected to has this master's
@@ -46,9 +60,7 @@ func (l *Link) seated() string { return l.db.agreed.Seat(l.hash).Server }
 func (l *Link) noteMark(m *mark.Mark, sent time.Duration) {
 	l.view.Note(m, sent)
 	l.db.agreed.Saw(m)
-	if m.DB == 0 {
-		l.db.agreed.SawBeat(l.hash, m.ID, m.Beat)
-	}
+	l.db.agreed.SawBeat(l.hash, m.ID, m.Beat)
 }
 
 // canVote reports whether the master may be asked to create locks now, and can answer.
@@ -58,42 +70,36 @@ func (l *Link) canVote() bool { return l.open && l.grants() && !l.frozen(l.now()
 // votes reports whether the master has forgotten nothing and has its seat, so that its
 // "absent" counts (M4, M5, M9). The caller must hold mu.
 func (l *Link) votes() bool {
-	if l.Embedded || !l.clock.Warm() || !l.view.Real() || l.joins(l.view.Under) || !l.holdsSeat() {
-		return l.Embedded
-	}
-	return l.zero == nil || l.zero.realMarkAllows(0)
+	return l.Embedded || l.clock.Warm() && l.view.Real() && !l.joins(l.view.Under) &&
+		l.byMark(func(first *Link) bool { return first.view.Real() && first.holdsSeat() })
 }
 
 // joins reports whether the master, with this mark, joins the list and does not vote yet
 // (M8).
 func (l *Link) joins(m *mark.Mark) bool { return m.Joining(l.Name) || l.db.List().joining(l.Name) }
 
-// realMarkAllows reports whether the mark is real and records a hold. Database 0's mark
-// records the hold for all databases, since a restart loses all of them. It takes mu.
-func (l *Link) realMarkAllows(hold time.Duration) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.view.Real() && l.allowsHold(l.view.Under, hold) && l.holdsSeat()
-}
-
 // latest returns the latest possible reading of the master's clock now (V6). It returns
 // false if the clock is not known, or if the master may not be asked to keep a lock for
-// hold: its mark, or database 0's, does not record that hold. A real mark is then to be
-// raised. The caller must hold mu.
+// hold. The caller must hold mu.
 func (l *Link) latest(hold, now time.Duration) (int64, bool) {
-	if l.view.Under != nil && !l.allowsHold(l.view.Under, hold) {
-		if l.view.Under.Real {
-			l.want(hold)
-		}
+	if hold > 0 && !l.byMark(func(first *Link) bool { return first.asks(hold, now) }) {
 		return 0, false
-	}
-	if hold > 0 && l.zero != nil && !l.Embedded && !l.zero.realMarkAllows(hold) {
-		return 0, false
-	}
-	if l.view.Real() {
-		l.view.Memory.Grant(hold, now)
 	}
 	return l.clock.Latest(now)
+}
+
+// asks reports whether the mark lets the master keep a lock for hold, and notes that it is
+// asked to. Otherwise a real mark is to be raised. The caller must hold mu.
+func (l *Link) asks(hold, now time.Duration) bool {
+	allowed := l.view.Under == nil || allowsHold(l.view.Under, hold)
+	switch {
+	case !l.view.Real():
+	case allowed:
+		l.view.Memory.Grant(hold, now)
+	default:
+		l.want(hold)
+	}
+	return allowed
 }
 
 // holdRecorded reports whether the mark records a hold. If not, waitFor reports whether
@@ -101,7 +107,7 @@ func (l *Link) latest(hold, now time.Duration) (int64, bool) {
 func (l *Link) holdRecorded(hold time.Duration) (recorded, waitFor bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.Embedded || l.view.Real() && l.allowsHold(l.view.Under, hold) {
+	if l.Embedded || l.view.Real() && allowsHold(l.view.Under, hold) {
 		return true, false
 	}
 	if waitFor = l.open && l.votes() && !l.frozen(l.now()); waitFor {
@@ -124,18 +130,17 @@ func (l *Link) remembers(since time.Duration) bool {
 	return m != nil && m.Real && l.holdsSeat() && l.open && l.view.Sent > since && !l.joins(m)
 }
 
-// allowsHold reports whether a mark lets its master keep a lock for hold. The caller must
-// hold mu.
-func (l *Link) allowsHold(m *mark.Mark, hold time.Duration) bool {
-	return m.Greatest >= hold && (l.zero != nil || max(m.Floor, m.GrantLimit) >= hold)
+// allowsHold reports whether a mark lets its master keep a lock for hold.
+func allowsHold(m *mark.Mark, hold time.Duration) bool {
+	return m.Greatest >= hold && max(m.Floor, m.GrantLimit) >= hold
 }
 
 // learn takes over a mark that was read by a look or a batch sent at sent. The caller
 // must hold mu.
 func (l *Link) learn(m *mark.Mark, raw string, sent time.Duration) {
-	if !l.allowsHold(m, time.Duration(l.db.raised.Load())) {
+	if raised := &l.db.first().raised; !allowsHold(m, time.Duration(raised.Load())) {
 		// Not all marks let that hold be granted any more: one was lost (M3).
-		l.db.raised.Store(0)
+		raised.Store(0)
 	}
 	l.view.Learn(m, raw, sent, l.now())
 	l.db.List().Saw(m.Generation)

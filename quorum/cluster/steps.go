@@ -81,7 +81,7 @@ func (d *Database) stoodStill(first *Link) {
 		jumped := l.clock.BeginAgain(by) || unseen
 		l.mu.Unlock()
 		if jumped {
-			doubt(l, wait)
+			l.doubt(wait)
 		}
 		l.wakeMonitor()
 	}
@@ -130,24 +130,15 @@ func (mon *monitor) mostDoubt() time.Duration {
 	return 0
 }
 
-// silentFor returns how much longer this redlockd grants nothing. A step that database 0
-// has seen counts for all databases: one that is opened later has new baselines, which do
-// not show it.
+// silentFor returns how much longer this redlockd grants nothing, in any database.
 func (d *Database) silentFor(now time.Duration) time.Duration {
-	left := max(0, time.Duration(d.silentUntil.Load())-now)
-	if d.zero != nil {
-		left = max(left, d.zero.silentFor(now))
-	}
-	return left
+	return max(0, time.Duration(d.first().silentUntil.Load())-now)
 }
 
 // doubt has the master's mark record that its clock may have stepped together with
 // others, for redlockd that start meanwhile and cannot tell (M5). A redlockd that can
 // tell it has not removes the doubt.
-func doubt(l *Link, wait time.Duration) {
-	if l.zero != nil {
-		l = l.zero
-	}
+func (l *Link) doubt(wait time.Duration) {
 	l.mu.Lock()
 	l.view.Memory.Doubt = max(l.view.Memory.Doubt, wait)
 	l.mu.Unlock()

@@ -15,18 +15,12 @@ func Judge(s Observation, m Memory, r Rules) Judgement {
 		return Judgement{State: Refused, Reason: ErrNotAMark.Error()}
 	case s.Server.Replica:
 		return Judgement{State: Quarantine, Reason: "is a replica", Left: r.Wait, Unfit: true}
-	case s.Zero != nil && s.Zero.Name == r.Name && !s.Zero.Counts(r.List) && r.Known.Less(s.Zero.Generation):
-		return r.otherList(s.Zero)
-	case mk == nil && r.firstUse(s) && !m.sawReal:
-		return r.begin(s, "")
 	case mk == nil:
 		why := whyNew
 		if m.sawReal {
 			why = WhyForgotten
 		}
 		return r.begin(s, why)
-	case mk.DB != r.DB:
-		return Judgement{State: Refused, Reason: fmt.Sprintf("bears the mark of database %d", mk.DB)}
 	case mk.Name != r.Name && mk.RunID == s.Server.RunID:
 		return Judgement{State: Refused, Reason: fmt.Sprintf("bears the mark of master %q", mk.Name)}
 	case !mk.Counts(r.List) && !r.Outlived && (r.Known.Less(mk.Generation) || mk.Real && mk.RunID == s.Server.RunID):
@@ -40,7 +34,7 @@ func Judge(s Observation, m Memory, r Rules) Judgement {
 		return r.begin(s, whyRestarted)
 	case mk.RunID != s.Server.RunID:
 		return r.restarted(s, m)
-	case r.Quarantine && (m.NewerThan(mk) || mk.before(r.Own, 2)):
+	case m.Lost == mk.ID, r.Quarantine && (m.NewerThan(mk) || mk.before(r.Own, 2)):
 		return r.begin(s, WhyForgotten)
 	case mk.Real && !r.seated(mk):
 		return r.unseated(s)
@@ -49,9 +43,8 @@ func Judge(s Observation, m Memory, r Rules) Judgement {
 	}
 }
 
-// seated reports whether the mark's server has the seat. Only database 0's mark can tell;
-// for other databases it is true.
-func (r *Rules) seated(mk *Mark) bool { return r.DB != 0 || r.Own.Server == mk.ID }
+// seated reports whether the mark's server has the seat.
+func (r *Rules) seated(mk *Mark) bool { return r.Own.Server == mk.ID }
 
 // unseated judges a master with a real mark while another server has its seat, or none
 // has. If that other server is not in use any more, this one may take the seat, after a
@@ -84,25 +77,13 @@ func (r *Rules) otherList(mk *Mark) Judgement {
 		Reason: fmt.Sprintf("bears the mark of another list of masters, generation %d", mk.Number)}
 }
 
-// firstUse reports whether the database has never been used on this master: the real mark
-// of database 0 does not list it. It then needs no quarantine; a listed database without
-// a mark has lost it.
-func (r *Rules) firstUse(s Observation) bool {
-	return s.Zero != nil && s.Zero.Real && s.Zero.RunID == s.Server.RunID &&
-		s.Zero.Name == r.Name && s.Unlisted(r.DB)
-}
-
-// begin makes the mark pending, with the whole quarantine still to come. Without a reason
-// why, it makes the mark real.
+// begin makes the mark pending, with the whole quarantine still to come.
 func (r *Rules) begin(s Observation, why string) Judgement {
-	fresh := &Mark{Real: !r.Quarantine || why == "", ID: NewID(), Name: r.Name, RunID: s.Server.RunID, DB: r.DB,
+	fresh := &Mark{Real: !r.Quarantine, ID: NewID(), Name: r.Name, RunID: s.Server.RunID,
 		Generation: r.latest(s), Greatest: r.Greatest, Seen: s.Reading, Why: why,
-		Seats: r.Seats, Settings: r.Settings}
-	if r.DB == 0 {
-		fresh.Floor = cmp.Or(r.Floor, r.NewFloor)
-		if fresh.Real {
-			fresh.GrantLimit = fresh.Floor // RestartQuarantine is off
-		}
+		Seats: r.Seats, Settings: r.Settings, Floor: cmp.Or(r.Floor, r.NewFloor)}
+	if fresh.Real {
+		fresh.GrantLimit = fresh.Floor
 	}
 	if !fresh.Counts(r.List) {
 		j := r.otherList(fresh)
@@ -177,7 +158,7 @@ func (r *Rules) pending(s Observation, m Memory) Judgement {
 		c.doubt = max(0, c.doubt-s.Mark.gained(s.Reading))
 		c.Seen = s.Reading
 	})
-	over := !r.FirstSeen && watched.watched >= r.Wait && !r.Foreign && r.seated(watched) && r.SeatRecorded && (r.DB != 0 || r.Remembered || r.InView)
+	over := !r.FirstSeen && watched.watched >= r.Wait && !r.Foreign && r.seated(watched) && r.SeatRecorded && (r.Remembered || r.InView)
 	if over || !r.Quarantine {
 		watched = watched.With(func(c *Mark) {
 			c.Real, c.Why, c.Floor = true, "", cmp.Or(r.Floor, c.Floor)
@@ -201,8 +182,8 @@ func (r *Rules) voting(s Observation, m Memory) Judgement {
 }
 
 // refreshed returns the mark with everything raised that is due. What is due by time
-// waits for the next beat, so that marks are written once a second. In database 0, later
-// seats are left out: spread writes them to the marks of all databases together.
+// waits for the next beat, so that marks are written once a second. Later seats are left
+// out: they are written to each mark, whatever the judgement (cluster's spread).
 func (r *Rules) refreshed(mk *Mark, m Memory, s Observation) *Mark {
 	return mk.With(func(c *Mark) {
 		c.Greatest = max(c.Greatest, m.Wanted)
@@ -229,8 +210,5 @@ func (r *Rules) refreshed(mk *Mark, m Memory, s Observation) *Mark {
 		// two ahead (M4).
 		c.Seats = c.Seats.beats(r.LastingSeats)
 		c.Seats = c.Seats.beats(c.Seats.overdue(r.Seats))
-		if r.DB != 0 && c.Seats.Behind(r.Seats) {
-			c.Seats = c.Seats.merged(r.Seats)
-		}
 	})
 }

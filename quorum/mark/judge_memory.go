@@ -27,6 +27,8 @@ type Memory struct {
 	BeatDue bool
 	// Stepped is whether the master's clock has stepped (M5).
 	Stepped bool
+	// Lost is the id of the mark under which another database has lost its seal (M3).
+	Lost string
 	// Doubt is how long a redlockd that cannot tell whether the clock stepped must not
 	// grant; 0 if no new doubt is to be written. clears is whether this redlockd can tell
 	// that the clock has not stepped.
@@ -62,5 +64,5 @@ func (m *Memory) NewerThan(mk *Mark) bool {
 // before the mark is written. Two do: a mark that has changed since is not written over. Three
 // always do, since a master without a look in the last two seconds does not vote.
 func (m *Mark) before(own Seat, beats int64) bool {
-	return m.Real && m.DB == 0 && m.ID == own.Server && m.Beat+beats <= own.Beat
+	return m.Real && m.ID == own.Server && m.Beat+beats <= own.Beat
 }

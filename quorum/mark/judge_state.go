@@ -11,13 +11,13 @@ func (r *Rules) stateOf(j Judgement) Judgement {
 		switch {
 		case j.Write.Why == whyNew:
 			j.State = Fresh
-		case r.DB == 0 && r.Own.Server != j.Write.ID && !r.Quiet:
+		case !r.seated(j.Write) && !r.Quiet:
 			j.Reason += "; " + r.whyNotQuiet()
-		case r.DB == 0 && !r.SeatRecorded:
+		case !r.SeatRecorded:
 			j.Reason += "; " + whyNotRecorded
-		case r.DB == 0 && !r.Remembered && r.InView:
+		case !r.Remembered && r.InView:
 			j.Reason += "; " + WhyNobodyKnows
-		case r.DB == 0 && !r.Remembered && j.Left <= 0:
+		case !r.Remembered && j.Left <= 0:
 			j.Reason += "; " + whyOutOfView
 		}
 	}
@@ -49,11 +49,11 @@ func (r *Rules) doubtLeft(mk *Mark, reading int64) time.Duration {
 	return left
 }
 
-// setGrantLimit sets GrantLimit in a real mark of database 0, and takes over the floor of
+// setGrantLimit sets GrantLimit in a real mark, and takes over the floor of
 // the others, if that is greater. A master that joins the list gets 0, since it may miss
 // what is recorded under the previous list meanwhile.
 func (r *Rules) setGrantLimit(c *Mark) {
-	if r.DB != 0 || !c.Real {
+	if !c.Real {
 		return
 	}
 	c.Floor = max(c.Floor, r.Floor)
@@ -70,21 +70,18 @@ func (r *Rules) setGrantLimit(c *Mark) {
 }
 
 // latest returns the state of the list of masters that a new mark records: no earlier one
-// than in the present marks, unless what this one records is outlived, or in the mark before
-// it was lost. A database that has none gets what database 0's mark records: what is
-// remembered beyond that is no evidence (M8).
+// than in the present mark, unless what that records is outlived, or in the mark before it
+// was lost.
 func (r *Rules) latest(s Observation) Generation {
-	if s.Mark == nil && s.Zero != nil && s.Zero.Name == r.Name && s.Zero.Counts(r.List) {
-		return s.Zero.Generation
-	}
 	g := r.Known
-	if g.Less(r.LastRecorded) && !r.Outlived {
+	if r.Outlived {
+		return g
+	}
+	if g.Less(r.LastRecorded) {
 		g = r.LastRecorded
 	}
-	for _, mk := range []*Mark{s.Mark, s.Zero} {
-		if mk != nil && g.Less(mk.Generation) && mk.Counts(r.List) && !(r.Outlived && mk == s.Mark) {
-			g = mk.Generation
-		}
+	if s.Mark != nil && g.Less(s.Mark.Generation) && s.Mark.Counts(r.List) {
+		g = s.Mark.Generation
 	}
 	return g
 }

@@ -20,8 +20,6 @@ func TestJudge(t *testing.T) {
 	change := func(m *Mark, f func(*Mark)) *Mark { return m.With(f) }
 	noQuarantine := r
 	noQuarantine.Quarantine = false
-	three := r
-	three.DB = 3
 	exempt, wait, unborne, other, left, none := r, r, r, r, r, r
 	exempt.Exempt, wait.Exempt = IsExempt, ExemptAsked
 	unborne.SeatRecorded = false
@@ -120,13 +118,14 @@ func TestJudge(t *testing.T) {
 			saw, seen, Voting, true, "real", ""},
 		{"M4 a stepped clock adds a second at most",
 			Observation{Server: here, Mark: pending, Reading: 1000 + 3600*1000}, saw, r, Quarantine, true, "pending", "flushed"},
-		{"M3 a database used for the first time", Observation{Server: here, Zero: ours}, Memory{}, three,
+		{"M3 a database has lost its seal", Observation{Server: here, Mark: ours}, Memory{Lost: "id"}, r,
+			Quarantine, true, "pending", "flushed"},
+		{"M3 and in a quarantine, which begins anew", Observation{Server: here, Mark: change(pending, func(m *Mark) { m.watched = time.Hour })},
+			Memory{Lost: "id"}, r, Quarantine, true, "pending", "flushed"},
+		{"M3 a database had lost the seal of an earlier mark", Observation{Server: here, Mark: ours}, Memory{Lost: "before"}, r,
+			Voting, true, "", ""},
+		{"no quarantine, and a database has lost its seal", Observation{Server: here, Mark: ours}, Memory{Lost: "id"}, noQuarantine,
 			Voting, true, "real", ""},
-		{"M3 a listed database without its mark",
-			Observation{Server: here, Zero: change(ours, func(m *Mark) { m.DBs = []int{3} })}, Memory{}, three,
-			Fresh, true, "pending", ""},
-		{"M3 a new database of a master in quarantine", Observation{Server: here, Zero: pending}, Memory{}, three,
-			Fresh, true, "pending", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.observation.Mark != nil {
@@ -164,7 +163,7 @@ func TestWatchCountsSeconds(t *testing.T) {
 
 func TestMarkText(t *testing.T) {
 	for _, m := range []Mark{
-		{Real: true, ID: "0a", Name: "the first one", RunID: "r", DB: 3, Generation: Generation{7, Closed, "h,i!", "h,j"}, Greatest: 500 * time.Millisecond,
+		{Real: true, ID: "0a", Name: "the first one", RunID: "r", Generation: Generation{7, Closed, "h,i!", "h,j"}, Greatest: 500 * time.Millisecond,
 			Beat: 9, watched: time.Second, Seen: 17, Why: whyUnfit, DBs: []int{1, 15},
 			Seats: Seats{"0f": {2, "ab", 12}, "1e": {1, Vacant, 0}}, Settings: Settings{time.Minute, time.Second, 2 * time.Second}, doubt: time.Hour,
 			GrantLimit: time.Hour},

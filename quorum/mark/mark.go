@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Key is the key of the mark in each database of a master. It is hidden from clients
-// (M3).
+// Key is the key of the mark in a master's database 0, and in the other databases in use
+// that of the mark's seal. It is hidden from clients (M3).
 const Key = "redlockd:mark"
 
 // Mark shows that a master has forgotten nothing since it was written (M3). A pending
@@ -24,7 +24,6 @@ type Mark struct {
 	ID string
 	// Name is the master's name in the configuration, RunID its server's run_id.
 	Name, RunID string
-	DB          int
 	Generation
 	// Greatest is the greatest hold that was ever granted under the mark.
 	Greatest time.Duration
@@ -36,7 +35,7 @@ type Mark struct {
 	Seen    int64
 	// Why is the reason why the mark is pending, see the why constants.
 	Why string
-	// DBs are the other databases in use; only in database 0's mark.
+	// DBs are the other databases in use, each of which has a seal.
 	DBs []int
 	// Seats are the seats of all masters (M9), Settings the greatest settings in use.
 	Seats Seats
@@ -48,7 +47,7 @@ type Mark struct {
 	// GrantLimit is the greatest hold that may be granted: all marks recorded it at one
 	// time, or it is the floor. It is 0 if the mark alone cannot tell what was granted.
 	// Floor is the greatest hold that needs only a quorum of the marks
-	// (cluster/grant_limit.go). Both are only in database 0's mark.
+	// (cluster/grant_limit.go).
 	GrantLimit, Floor time.Duration
 }
 
@@ -79,8 +78,8 @@ const (
 
 // markVersion is the mark's first field, markFields the number of all.
 const (
-	markVersion = "3"
-	markFields  = 23
+	markVersion = "4"
+	markFields  = 22
 )
 
 func (m *Mark) String() string {
@@ -92,7 +91,7 @@ func (m *Mark) String() string {
 	for i, db := range m.DBs {
 		dbs[i] = strconv.Itoa(db)
 	}
-	fields := []string{markVersion, state, m.ID, escape(m.Name), escape(m.RunID), strconv.Itoa(m.DB),
+	fields := []string{markVersion, state, m.ID, escape(m.Name), escape(m.RunID),
 		strconv.Itoa(m.Number), strconv.Itoa(int(m.Phase)), m.Masters, cmp.Or(m.Before, "-"),
 		decimal(m.Greatest.Milliseconds()), decimal(m.Beat),
 		decimal(m.watched.Milliseconds()), decimal(m.Seen), escape(m.Why), cmp.Or(strings.Join(dbs, ","), "-"),
@@ -109,26 +108,26 @@ func Parse(s string) (*Mark, error) {
 	if len(f) != markFields || f[0] != markVersion || (f[1] != "pending" && f[1] != "real") {
 		return nil, ErrNotAMark
 	}
-	var nums [13]int64
-	for i, at := range []int{5, 6, 7, 10, 11, 12, 13, 17, 18, 19, 20, 21, 22} {
+	var nums [12]int64
+	for i, at := range []int{5, 6, 9, 10, 11, 12, 16, 17, 18, 19, 20, 21} {
 		n, err := strconv.ParseInt(f[at], 10, 64)
 		if err != nil {
 			return nil, ErrNotAMark
 		}
 		nums[i] = n
 	}
-	m := &Mark{Real: f[1] == "real", ID: f[2], Name: unescape(f[3]), RunID: unescape(f[4]), DB: int(nums[0]),
-		Generation: Generation{Number: int(nums[1]), Phase: Phase(nums[2]), Masters: f[8], Before: strings.TrimPrefix(f[9], "-")},
-		Greatest:   time.Duration(nums[3]) * time.Millisecond, Beat: nums[4],
-		watched: time.Duration(nums[5]) * time.Millisecond, Seen: nums[6], Why: unescape(f[14]),
-		Settings: Settings{Hold: time.Duration(nums[7]) * time.Millisecond, Timeout: time.Duration(nums[8]) * time.Millisecond,
-			Least: time.Duration(nums[10]) * time.Millisecond},
-		doubt: time.Duration(nums[9]) * time.Millisecond, GrantLimit: time.Duration(nums[11]) * time.Millisecond, Floor: time.Duration(nums[12]) * time.Millisecond}
+	m := &Mark{Real: f[1] == "real", ID: f[2], Name: unescape(f[3]), RunID: unescape(f[4]),
+		Generation: Generation{Number: int(nums[0]), Phase: Phase(nums[1]), Masters: f[7], Before: strings.TrimPrefix(f[8], "-")},
+		Greatest:   time.Duration(nums[2]) * time.Millisecond, Beat: nums[3],
+		watched: time.Duration(nums[4]) * time.Millisecond, Seen: nums[5], Why: unescape(f[13]),
+		Settings: Settings{Hold: time.Duration(nums[6]) * time.Millisecond, Timeout: time.Duration(nums[7]) * time.Millisecond,
+			Least: time.Duration(nums[9]) * time.Millisecond},
+		doubt: time.Duration(nums[8]) * time.Millisecond, GrantLimit: time.Duration(nums[10]) * time.Millisecond, Floor: time.Duration(nums[11]) * time.Millisecond}
 	var err error
-	if m.Seats, err = parseSeats(f[16]); err != nil {
+	if m.Seats, err = parseSeats(f[15]); err != nil {
 		return nil, err
 	}
-	for _, db := range strings.FieldsFunc(strings.TrimPrefix(f[15], "-"), func(r rune) bool { return r == ',' }) {
+	for _, db := range strings.FieldsFunc(strings.TrimPrefix(f[14], "-"), func(r rune) bool { return r == ',' }) {
 		n, err := strconv.Atoi(db)
 		if err != nil {
 			return nil, ErrNotAMark
@@ -141,8 +140,13 @@ func Parse(s string) (*Mark, error) {
 // Same reports whether votes asked for under m count if the master had the mark other at
 // the end of the batch. The caller checks that both count for the list.
 func (m *Mark) Same(other *Mark) bool {
-	return m.ID == other.ID && m.Real == other.Real && m.Name == other.Name && m.DB == other.DB
+	return m.ID == other.ID && m.Real == other.Real && m.Name == other.Name
 }
+
+// Seal returns what a database other than 0 has under Key from its first use under the mark
+// on. One that is among DBs and does not have it was flushed (M3). The number shows databases
+// that were swapped.
+func (m *Mark) Seal(db int) string { return strconv.Itoa(db) + " " + m.ID }
 
 // With returns a copy of m, changed by edit.
 func (m *Mark) With(edit func(*Mark)) *Mark {

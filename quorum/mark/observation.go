@@ -1,9 +1,6 @@
 package mark
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Observation is what one look at a master has shown.
 type Observation struct {
@@ -12,32 +9,13 @@ type Observation struct {
 	Mark *Mark
 	// Foreign is whether Raw is not a mark.
 	Foreign bool
-	// Zero is database 0's mark, ZeroRaw its text; only for other databases.
-	ZeroRaw string
-	Zero    *Mark
+	// Seal is what another database than 0, through which the mark was read, has as its seal.
+	Seal string
 	// Sent is when the look went out, by our clock; Reading is the master's clock in
 	// milliseconds.
 	Sent    time.Duration
 	Reading int64
 	Server  server
-}
-
-// Unlisted reports whether database 0 has a mark that does not list database db.
-func (s *Observation) Unlisted(db int) bool {
-	return db != 0 && s.Zero != nil && !slices.Contains(s.Zero.DBs, db)
-}
-
-// ExemptByZero returns the exemption of a database other than 0 by database 0's mark,
-// which is on the same disk.
-func (s *Observation) ExemptByZero() Exemption {
-	switch {
-	case s.Zero == nil || !s.Zero.Real:
-		return NotExempt
-	case s.Zero.RunID == s.Server.RunID:
-		return IsExempt
-	default:
-		return ExemptAsked
-	}
 }
 
 // OfAnother reports whether next is of a server of its own, to which a wrong address led, and
@@ -88,7 +66,6 @@ type Rules struct {
 	// Outlived reports whether the mark is of a list older than the one in force, or of an
 	// abandoned or forgotten change: its server missed what came since.
 	Outlived      bool
-	DB            int
 	AllowEviction bool
 	Quarantine    bool
 	// Wait is how long earlier locks may last (M4), Greatest the greatest hold that a new

@@ -29,8 +29,7 @@ func (s Settings) raised(to Settings) Settings {
 	return s.greatest(to)
 }
 
-// seenPadding is the least padding that a mark of database 0 was last seen to record, at the
-// time at, and timeout that of its greatest padding, which it has recorded since then.
+// seenPadding is the least padding that a mark was last seen to record, at the time at, and timeout that of its greatest padding, which it has recorded since then.
 type seenPadding struct {
 	id             string
 	least, timeout time.Duration
@@ -46,9 +45,6 @@ const leastInView = 5 * clock.LookEvery
 func (c *Agreement) sawPadding(m *Mark) {
 	if m.Timeout > 0 {
 		c.smallest = min(c.smallest, m.Padding())
-	}
-	if m.DB != 0 {
-		return
 	}
 	now := c.now()
 	p := seenPadding{id: m.ID, least: m.Least, timeout: m.Timeout, at: now, since: now}

@@ -16,7 +16,7 @@ import (
 type Seat struct {
 	// Epoch counts the servers that have had the seat, from firstEpoch.
 	Epoch int64
-	// Server is the id of the mark in the server's database 0, or Vacant.
+	// Server is the id of the server's mark, or Vacant.
 	Server string
 	// Beat is the highest beat that this mark was seen to have (M4).
 	Beat int64
@@ -121,8 +121,8 @@ func (t Seats) overdue(other Seats) Seats {
 	return out
 }
 
-// merged returns the later of both for each seat.
-func (t Seats) merged(other Seats) Seats {
+// Merged returns the later of both for each seat.
+func (t Seats) Merged(other Seats) Seats {
 	out := maps.Clone(t)
 	if out == nil {
 		out = Seats{}

@@ -40,8 +40,8 @@ type Recorded struct {
 
 // standing is what is known of the master's seat (M9). It changes when the monitor looks.
 type standing struct {
-	// Server is the id of the mark in database 0 of the server that the link is connected
-	// to; empty if it may not be asked anything.
+	// Server is the id of the mark of the server that the link is connected to; empty if
+	// it may not be asked anything.
 	Server string
 	// Doubt is whether the master's clock is in doubt (M5).
 	Doubt bool
@@ -151,8 +151,7 @@ func (v *View) SawList(m *Mark, sent, now time.Duration) {
 	v.Recorded = Recorded{Generation: m.Generation, ID: m.ID, Real: m.Real, At: sent, ClosedAt: closed}
 }
 
-// Note takes over from a mark when its beat was raised; from database 0's mark also the
-// seats that it records.
+// Note takes over from a mark when its beat was raised, and the seats that it records.
 func (v *View) Note(m *Mark, sent time.Duration) {
 	before := v.Standing.Last
 	v.Standing.Last = sent
@@ -163,9 +162,6 @@ func (v *View) Note(m *Mark, sent time.Duration) {
 			// raised at once, so that a lock granted now is not on a disk with an earlier beat.
 			v.Memory.BeatSeen = before
 		}
-	}
-	if m.DB != 0 {
-		return
 	}
 	v.Standing.Seats = m.Seats
 	if v.Standing.First == 0 {
@@ -200,14 +196,14 @@ func (v *View) DoubtedSince(sent time.Duration, steady bool) {
 	}
 }
 
-// Stand updates what is known of the seat after a judgement; mk is the mark of database
-// 0, doubt the doubt that the judgement knew of: a later one is yet to be written.
-func (v *View) Stand(s Observation, mk *Mark, j Judgement, doubt time.Duration) {
+// Stand updates what is known of the seat after a judgement; doubt is the one that the
+// judgement knew of: a later one is yet to be written.
+func (v *View) Stand(s Observation, j Judgement, doubt time.Duration) {
 	st := &v.Standing
 	st.Server, st.Doubt = "", false
 	st.Remembers = s.Mark != nil && s.Mark.Real && (j.Open || j.Reason == whyAsked)
-	if mk != nil && j.Open {
-		st.Server, st.Doubt = mk.ID, mk.doubt > 0
+	if s.Mark != nil && j.Open {
+		st.Server, st.Doubt = s.Mark.ID, s.Mark.doubt > 0
 	}
 	if s.Mark != nil && s.Mark == j.Write && v.Memory.Doubt == doubt {
 		v.Memory.Doubt = 0

@@ -49,7 +49,7 @@ func TestM9ViewOfTheSeat(t *testing.T) {
 	v := &View{}
 	m := seenMark(true, 1)
 	v.Learn(m, "raw", time.Second, time.Second)
-	v.Stand(Observation{Mark: m}, m, Judgement{Open: true}, 0)
+	v.Stand(Observation{Mark: m}, Judgement{Open: true}, 0)
 	if !v.Holds(Seat{Server: "id"}) || v.Holds(Seat{}) || v.Superseded("id") || v.Superseded("") || !v.Superseded("other") {
 		t.Errorf("standing %+v", v.Standing)
 	}

@@ -10,11 +10,13 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// Dialect builds the commands for a master on one connection. Client and Is7 are set
+// Dialect builds the commands for a master on one connection. Client, DB and Is7 are set
 // before the first batch; only the goroutine that sends the batches uses the rest.
 type Dialect struct {
 	// Client builds the commands.
 	Client rueidis.Client
+	// DB is the database that is selected.
+	DB int
 	// Is7 reports whether the master is 7.0 or newer, and so knows SET NX GET.
 	Is7 bool
 	// loaded are the scripts known to be loaded on this connection (V14).

@@ -1,0 +1,115 @@
+package cluster
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/scripts"
+)
+
+// A master has one mark, in database 0, and only the monitor of database 0 judges the master,
+// writes the mark and watches the clock. A connection to another database reads that mark too,
+// besides the seal of the database, which shows that it was not flushed (M3).
+
+var errElsewhere = errors.New("its address leads to a different server than for database 0")
+
+// sealed reports whether the database has the seal of a mark. Database 0 needs none.
+func (l *Link) sealed(m *mark.Mark, seal string) bool {
+	return l.zero == nil || seal == m.Seal(l.db.number)
+}
+
+// follow opens another database's link if database 0 goes by the mark that s shows, and closes
+// it otherwise. It seals a database that is used for the first time under that mark; one that
+// has lost its seal costs the master the mark.
+func (mon *monitor) follow(c *connection, s mark.Observation) error {
+	if mon.zero.sawLater(s.Mark) {
+		mon.zero.wakeMonitor()
+		return nil
+	}
+	j, same, elsewhere := mon.zero.followed(s, c)
+	listed := same && slices.Contains(s.Mark.DBs, mon.db.number)
+	switch {
+	case elsewhere:
+		return errElsewhere
+	case !same:
+	case listed && mon.sealed(s.Mark, s.Seal):
+	case listed || mon.asked(s.Mark):
+		mon.zero.lostSeal(s.Mark)
+		same = false
+	default:
+		done, err := mon.seal(c, &s)
+		switch {
+		case broken(err):
+			return err
+		case err != nil:
+			same, j = false, mark.Judgement{State: Refused, Reason: "its mark cannot be written: " + reasonOf(err)}
+		case !done: // the mark was written meanwhile
+			if s, err = mon.look(c); err != nil {
+				return err
+			}
+			return mon.follow(c, s)
+		}
+	}
+	if j.Open = same; !same && j.State == Voting {
+		j.State, j.Reason = Quarantine, mark.WhyForgotten // as database 0 is about to find out
+	}
+	mon.mu.Lock()
+	if same {
+		mon.learn(s.Mark, s.Raw, s.Sent)
+	}
+	mon.status.Version, mon.status.RunID = s.Server.OwnVersion, s.Server.RunID
+	mon.mu.Unlock()
+	mon.enter(c, j)
+	return nil
+}
+
+// followed returns what was judged of the master last, whether the master may be asked something
+// under the mark that s shows of another database, and whether c, which leads there, leads to
+// another server.
+func (l *Link) followed(s mark.Observation, c *connection) (j mark.Judgement, same, elsewhere bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	j = mark.Judgement{State: l.status.State, Reason: l.status.Reason, Left: l.status.Wait}
+	same = l.goesBy(s.Mark) && s.Mark.RunID == c.runID && s.Mark.Counts(l.db.List().name)
+	return j, same, l.open && l.conn.runID != c.runID
+}
+
+// sawLater reports whether a mark that was read in another database is of an earlier time: it was
+// on its way for longer, or the master has data of that time, as the next look will show (M4).
+func (l *Link) sawLater(m *mark.Mark) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return m != nil && l.view.Memory.NewerThan(m)
+}
+
+// asked reports whether this database has been asked something under a real mark.
+func (l *Link) asked(m *mark.Mark) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.view.Memory.ID == m.ID
+}
+
+// lostSeal notes that another database has lost the seal of a mark, and wakes the monitor, which
+// begins a new mark.
+func (l *Link) lostSeal(m *mark.Mark) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.view.Memory.Lost != m.ID {
+		l.view.Memory.Lost = m.ID
+		l.wakeMonitor()
+	}
+}
+
+// seal enters the database in the mark that s shows, and seals it. It reports whether it did:
+// not if another mark is there by now.
+func (mon *monitor) seal(c *connection, s *mark.Observation) (bool, error) {
+	db := mon.db.number
+	m := s.Mark.With(func(m *mark.Mark) { m.DBs = append(m.DBs, db) })
+	n, err := mon.eval(c, scripts.Seal, strconv.Itoa(db), s.Raw, m.String(), m.Seal(db)).AsInt64()
+	if n == 1 {
+		s.Mark, s.Raw = m, m.String()
+	}
+	return n == 1, err
+}

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ func TestM6BootstrapBesideARunningRedlockd(t *testing.T) {
 				f.away(10 * time.Millisecond)
 			}
 			c.q = c.redlockd()
+			c.q.Open(3, func() {})
 			time.Sleep(5*time.Second + time.Duration(i)*25*time.Millisecond)
 			before := c.markOf(0)
 			if err := cluster.Bootstrap(c.t.Context(), c.cfg, hclog.NewNullLogger()); err != nil {
@@ -29,6 +31,9 @@ func TestM6BootstrapBesideARunningRedlockd(t *testing.T) {
 			}
 			if m := c.markOf(0); m.ID == before.ID && m.Beat < before.Beat {
 				t.Errorf("the beat goes back from %d to %d (M4, why 89)", before.Beat, m.Beat)
+			}
+			if m := c.markOf(0); m.ID == before.ID && !slices.Equal(m.DBs, []int{3}) {
+				t.Errorf("the databases in use are %v, want that database 3, which has its seal, is one (M3)", m.DBs)
 			}
 			time.Sleep(2 * time.Second)
 			c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)

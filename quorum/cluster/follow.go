@@ -24,21 +24,29 @@ func (l *Link) sealed(m *mark.Mark, seal string) bool {
 // it otherwise. It seals a database that is used for the first time under that mark; one that
 // has lost its seal costs the master the mark.
 func (mon *monitor) follow(c *connection, s mark.Observation) error {
-	if mon.zero.sawLater(s.Mark) {
-		mon.zero.wakeMonitor()
-		return nil
-	}
-	j, same, elsewhere := mon.zero.followed(s, c)
-	listed := same && slices.Contains(s.Mark.DBs, mon.db.number)
+	m, zero := s.Mark, mon.zero
+	mon.mu.Lock()
+	used := m != nil && mon.view.Memory.ID == m.ID // it was asked something under this mark
+	zero.mu.Lock()
+	j := mark.Judgement{State: zero.status.State, Reason: zero.status.Reason, Left: zero.status.Wait}
+	same := zero.goesBy(m) && m.RunID == c.runID && m.Counts(mon.db.List().name)
+	earlier := m != nil && zero.view.Memory.NewerThan(m)
+	elsewhere := zero.open && zero.conn.runID != c.runID
+	zero.mu.Unlock()
+	mon.mu.Unlock()
+	used = used || same && slices.Contains(m.DBs, mon.db.number)
 	switch {
 	case elsewhere:
 		return errElsewhere
+	case earlier:
+		// It was on its way for longer, or the master has data of an earlier time (M4).
+		zero.wakeMonitor()
+		return nil
 	case !same:
-	case listed && mon.sealed(s.Mark, s.Seal):
-	case listed || mon.asked(s.Mark):
-		mon.zero.lostSeal(s.Mark)
+	case used && !mon.sealed(m, s.Seal):
+		zero.lostSeal(m)
 		same = false
-	default:
+	case !used:
 		done, err := mon.seal(c, &s)
 		switch {
 		case broken(err):
@@ -63,32 +71,6 @@ func (mon *monitor) follow(c *connection, s mark.Observation) error {
 	mon.mu.Unlock()
 	mon.enter(c, j)
 	return nil
-}
-
-// followed returns what was judged of the master last, whether the master may be asked something
-// under the mark that s shows of another database, and whether c, which leads there, leads to
-// another server.
-func (l *Link) followed(s mark.Observation, c *connection) (j mark.Judgement, same, elsewhere bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	j = mark.Judgement{State: l.status.State, Reason: l.status.Reason, Left: l.status.Wait}
-	same = l.goesBy(s.Mark) && s.Mark.RunID == c.runID && s.Mark.Counts(l.db.List().name)
-	return j, same, l.open && l.conn.runID != c.runID
-}
-
-// sawLater reports whether a mark that was read in another database is of an earlier time: it was
-// on its way for longer, or the master has data of that time, as the next look will show (M4).
-func (l *Link) sawLater(m *mark.Mark) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return m != nil && l.view.Memory.NewerThan(m)
-}
-
-// asked reports whether this database has been asked something under a real mark.
-func (l *Link) asked(m *mark.Mark) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.view.Memory.ID == m.ID
 }
 
 // lostSeal notes that another database has lost the seal of a mark, and wakes the monitor, which

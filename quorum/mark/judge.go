@@ -141,7 +141,7 @@ func (r *Rules) marked(s Observation, m Memory) Judgement {
 func (r *Rules) evicting(s Observation) Judgement {
 	j := r.begin(s, whyUnfit)
 	if !s.Mark.Real {
-		j.Write = s.Mark.With(func(c *Mark) { c.watched, c.Seen = 0, s.Reading })
+		j.Write = s.Mark.With(func(c *Mark) { c.Watched, c.Seen = 0, s.Reading })
 	}
 	j.State, j.Left, j.Unfit = Quarantine, r.Wait, true
 	j.Reason = "may evict locks (maxmemory-policy " + s.Server.evicts + ")"
@@ -153,12 +153,12 @@ func (r *Rules) evicting(s Observation) Judgement {
 func (r *Rules) pending(s Observation, m Memory) Judgement {
 	watched := r.refreshed(s.Mark, m, s).With(func(c *Mark) {
 		if r.seated(c) && r.SeatRecorded {
-			c.watched += min(s.Mark.gained(s.Reading), max(0, time.Duration(s.Reading-r.CountsFrom)*time.Millisecond))
+			c.Watched += min(s.Mark.gained(s.Reading), max(0, time.Duration(s.Reading-r.CountsFrom)*time.Millisecond))
 		}
-		c.doubt = max(0, c.doubt-s.Mark.gained(s.Reading))
+		c.Doubt = max(0, c.Doubt-s.Mark.gained(s.Reading))
 		c.Seen = s.Reading
 	})
-	over := !r.FirstSeen && watched.watched >= r.Wait && !r.Foreign && r.seated(watched) && r.SeatRecorded && (r.Remembered || r.InView)
+	over := !r.FirstSeen && watched.Watched >= r.Wait && !r.Foreign && r.seated(watched) && r.SeatRecorded && (r.Remembered || r.InView)
 	if over || !r.Quarantine {
 		watched = watched.With(func(c *Mark) {
 			c.Real, c.Why, c.Floor = true, "", cmp.Or(r.Floor, c.Floor)
@@ -191,11 +191,11 @@ func (r *Rules) refreshed(mk *Mark, m Memory, s Observation) *Mark {
 		r.setGrantLimit(c)
 		switch {
 		case m.Doubt > 0:
-			c.doubt, c.Seen = max(c.doubt, m.Doubt), s.Reading
+			c.Doubt, c.Seen = max(c.Doubt, m.Doubt), s.Reading
 		case m.clears:
-			c.doubt = 0
-		case c.doubt > 0 && c.Real && m.BeatDue:
-			c.doubt, c.Seen = r.doubtLeft(mk, s.Reading), s.Reading
+			c.Doubt = 0
+		case c.Doubt > 0 && c.Real && m.BeatDue:
+			c.Doubt, c.Seen = r.doubtLeft(mk, s.Reading), s.Reading
 		}
 		if m.BeatDue {
 			c.Beat++

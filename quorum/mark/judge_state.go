@@ -7,7 +7,7 @@ func (r *Rules) stateOf(j Judgement) Judgement {
 	j.Open = true
 	j = r.stateUnder(j, j.Write)
 	if !j.Write.Real {
-		j.State, j.Reason, j.Left = Quarantine, j.Write.Why, r.Wait-j.Write.watched
+		j.State, j.Reason, j.Left = Quarantine, j.Write.Why, r.Wait-j.Write.Watched
 		switch {
 		case j.Write.Why == whyNew:
 			j.State = Fresh
@@ -32,8 +32,8 @@ func (r *Rules) stateUnder(j Judgement, mk *Mark) Judgement {
 		j.State, j.Reason = Quarantine, "joins the list of masters"
 	case r.WarmingUp > 0:
 		j.State, j.Reason, j.Left = Quarantine, WhyWarmingUp, r.WarmingUp
-	case mk.doubt > 0 && !r.Silent:
-		j.State, j.Reason, j.Left = Quarantine, whyDoubt, mk.doubt
+	case mk.Doubt > 0 && !r.Silent:
+		j.State, j.Reason, j.Left = Quarantine, whyDoubt, mk.Doubt
 	default:
 		j.State = Voting
 	}
@@ -42,7 +42,7 @@ func (r *Rules) stateUnder(j Judgement, mk *Mark) Judgement {
 
 // doubtLeft returns how long a mark is still in doubt.
 func (r *Rules) doubtLeft(mk *Mark, reading int64) time.Duration {
-	left := max(0, mk.doubt-mk.gained(reading))
+	left := max(0, mk.Doubt-mk.gained(reading))
 	if r.MostDoubt > 0 {
 		left = min(left, r.MostDoubt)
 	}

@@ -1,14 +1,12 @@
 package mark
 
 import (
-	"cmp"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
-	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -17,7 +15,8 @@ import (
 const Key = "redlockd:mark"
 
 // Mark shows that a master has forgotten nothing since it was written (M3). A pending
-// mark counts the time of a quarantine, a real one lets the master vote.
+// mark counts the time of a quarantine, a real one lets the master vote. It is stored as JSON
+// with the names of these fields, and durations in nanoseconds.
 type Mark struct {
 	Real bool
 	// ID is random, and new with every mark written where there was none.
@@ -29,9 +28,9 @@ type Mark struct {
 	Greatest time.Duration
 	// Beat is raised once a second (M4).
 	Beat int64
-	// watched is how much of a quarantine has passed, Seen the master's clock in
-	// milliseconds when watched or doubt was written.
-	watched time.Duration
+	// Watched is how much of a quarantine has passed, Seen the master's clock in
+	// milliseconds when Watched or Doubt was written.
+	Watched time.Duration
 	Seen    int64
 	// Why is the reason why the mark is pending, see the why constants.
 	Why string
@@ -40,10 +39,10 @@ type Mark struct {
 	// Seats are the seats of all masters (M9), Settings the greatest settings in use.
 	Seats Seats
 	Settings
-	// doubt is how much longer, by the master's own clock, a redlockd must not grant here
+	// Doubt is how much longer, by the master's own clock, a redlockd must not grant here
 	// unless it can tell that this clock has not stepped together with a majority (M5).
 	// Seen is when it was written.
-	doubt time.Duration
+	Doubt time.Duration
 	// GrantLimit is the greatest hold that may be granted: all marks recorded it at one
 	// time, or it is the floor. It is 0 if the mark alone cannot tell what was granted.
 	// Floor is the greatest hold that needs only a quorum of the marks
@@ -76,65 +75,29 @@ const (
 	whyOutOfView   = "no master remembers what was granted, and too few of the others can be asked"
 )
 
-// markVersion is the mark's first field, markFields the number of all.
-const (
-	markVersion = "4"
-	markFields  = 22
-)
+// version is that of all marks that this redlockd reads and writes.
+const version = 4
+
+// stored is a mark with its version.
+type stored struct {
+	Version int
+	*Mark
+}
 
 func (m *Mark) String() string {
-	state := "pending"
-	if m.Real {
-		state = "real"
-	}
-	dbs := make([]string, len(m.DBs))
-	for i, db := range m.DBs {
-		dbs[i] = strconv.Itoa(db)
-	}
-	fields := []string{markVersion, state, m.ID, escape(m.Name), escape(m.RunID),
-		strconv.Itoa(m.Number), strconv.Itoa(int(m.Phase)), m.Masters, cmp.Or(m.Before, "-"),
-		decimal(m.Greatest.Milliseconds()), decimal(m.Beat),
-		decimal(m.watched.Milliseconds()), decimal(m.Seen), escape(m.Why), cmp.Or(strings.Join(dbs, ","), "-"),
-		m.Seats.String(), decimal(m.Hold.Milliseconds()), decimal(m.Timeout.Milliseconds()), decimal(m.doubt.Milliseconds()),
-		decimal(m.Least.Milliseconds()), decimal(m.GrantLimit.Milliseconds()), decimal(m.Floor.Milliseconds())}
-	return strings.Join(fields, " ")
+	text, _ := json.Marshal(stored{version, m}) // these types cannot fail
+	return string(text)
 }
 
 var ErrNotAMark = errors.New("the key " + Key + " holds a value that is not a mark")
 
 // Parse reads what String wrote.
-func Parse(s string) (*Mark, error) {
-	f := strings.Split(s, " ")
-	if len(f) != markFields || f[0] != markVersion || (f[1] != "pending" && f[1] != "real") {
+func Parse(text string) (*Mark, error) {
+	m := stored{Mark: &Mark{}}
+	if json.Unmarshal([]byte(text), &m) != nil || m.Version != version {
 		return nil, ErrNotAMark
 	}
-	var nums [12]int64
-	for i, at := range []int{5, 6, 9, 10, 11, 12, 16, 17, 18, 19, 20, 21} {
-		n, err := strconv.ParseInt(f[at], 10, 64)
-		if err != nil {
-			return nil, ErrNotAMark
-		}
-		nums[i] = n
-	}
-	m := &Mark{Real: f[1] == "real", ID: f[2], Name: unescape(f[3]), RunID: unescape(f[4]),
-		Generation: Generation{Number: int(nums[0]), Phase: Phase(nums[1]), Masters: f[7], Before: strings.TrimPrefix(f[8], "-")},
-		Greatest:   time.Duration(nums[2]) * time.Millisecond, Beat: nums[3],
-		watched: time.Duration(nums[4]) * time.Millisecond, Seen: nums[5], Why: unescape(f[13]),
-		Settings: Settings{Hold: time.Duration(nums[6]) * time.Millisecond, Timeout: time.Duration(nums[7]) * time.Millisecond,
-			Least: time.Duration(nums[9]) * time.Millisecond},
-		doubt: time.Duration(nums[8]) * time.Millisecond, GrantLimit: time.Duration(nums[10]) * time.Millisecond, Floor: time.Duration(nums[11]) * time.Millisecond}
-	var err error
-	if m.Seats, err = parseSeats(f[15]); err != nil {
-		return nil, err
-	}
-	for _, db := range strings.FieldsFunc(strings.TrimPrefix(f[14], "-"), func(r rune) bool { return r == ',' }) {
-		n, err := strconv.Atoi(db)
-		if err != nil {
-			return nil, ErrNotAMark
-		}
-		m.DBs = append(m.DBs, n)
-	}
-	return m, nil
+	return m.Mark, nil
 }
 
 // Same reports whether votes asked for under m count if the master had the mark other at
@@ -167,26 +130,3 @@ func NewID() string {
 	_, _ = rand.Read(b[:]) // it never fails, by its documentation
 	return hex.EncodeToString(b[:])
 }
-
-// escape returns s as a field that has no spaces and is not empty.
-func escape(s string) string {
-	if s == "" {
-		return "-"
-	}
-	if s == "-" {
-		return "%2D"
-	}
-	return url.QueryEscape(s)
-}
-
-func unescape(s string) string {
-	if s == "-" {
-		return ""
-	}
-	if u, err := url.QueryUnescape(s); err == nil {
-		return u
-	}
-	return s
-}
-
-func decimal(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,11 +1,8 @@
 package mark
 
 import (
-	"cmp"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // Seat is which server votes as one master (M9). Two servers may answer under one name,
@@ -131,36 +128,4 @@ func (t Seats) Merged(other Seats) Seats {
 		out.raise(name, s)
 	}
 	return out
-}
-
-// String returns the seats as a mark records them: hash:epoch:server:beat, separated by
-// commas.
-func (t Seats) String() string {
-	parts := make([]string, 0, len(t))
-	for _, name := range slices.Sorted(maps.Keys(t)) {
-		s := t[name]
-		parts = append(parts, name+":"+decimal(s.Epoch)+":"+s.Server+":"+decimal(s.Beat))
-	}
-	return cmp.Or(strings.Join(parts, ","), "-")
-}
-
-// parseSeats reads what String wrote.
-func parseSeats(text string) (Seats, error) {
-	out := Seats{}
-	if text == "-" {
-		return out, nil
-	}
-	for part := range strings.SplitSeq(text, ",") {
-		f := strings.Split(part, ":")
-		if len(f) != 4 {
-			return nil, ErrNotAMark
-		}
-		epoch, err := strconv.ParseInt(f[1], 10, 64)
-		beat, err2 := strconv.ParseInt(f[3], 10, 64)
-		if err != nil || err2 != nil {
-			return nil, ErrNotAMark
-		}
-		out[f[0]] = Seat{Epoch: epoch, Server: f[2], Beat: beat}
-	}
-	return out, nil
 }

@@ -176,7 +176,7 @@ func (v *View) Note(m *Mark, sent time.Duration) {
 // begins a new one. It may not have seen that a later doubt took the place of the first.
 func (v *View) Doubts(m *Mark, watched, steady bool) {
 	st := &v.Standing
-	if doubted := m.doubt > 0; doubted != st.doubted {
+	if doubted := m.Doubt > 0; doubted != st.doubted {
 		st.clears = doubted
 		st.doubted = doubted
 	}
@@ -203,7 +203,7 @@ func (v *View) Stand(s Observation, j Judgement, doubt time.Duration) {
 	st.Server, st.Doubt = "", false
 	st.Remembers = s.Mark != nil && s.Mark.Real && (j.Open || j.Reason == whyAsked)
 	if s.Mark != nil && j.Open {
-		st.Server, st.Doubt = s.Mark.ID, s.Mark.doubt > 0
+		st.Server, st.Doubt = s.Mark.ID, s.Mark.Doubt > 0
 	}
 	if s.Mark != nil && s.Mark == j.Write && v.Memory.Doubt == doubt {
 		v.Memory.Doubt = 0

@@ -70,7 +70,7 @@ func TestM5ViewOfADoubt(t *testing.T) {
 	for _, watched := range []bool{true, false} {
 		v := &View{}
 		m := seenMark(true, 1)
-		m.doubt = time.Second
+		m.Doubt = time.Second
 		v.Doubts(m, watched, true)
 		v.Doubts(m, true, true) // the doubt is not new any more
 		if v.Memory.clears != watched {

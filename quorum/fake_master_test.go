@@ -142,11 +142,7 @@ func (f *fakeMaster) Keys() []string {
 
 func (f *fakeMaster) FlushAll() { f.set(f.Flush) }
 
-func (f *fakeMaster) FlushDB() {
-	for _, key := range f.Keys() {
-		f.Del(key)
-	}
-}
+func (f *fakeMaster) FlushDB() { f.set(func() { f.Server.FlushDB(f.at) }) }
 
 // FlushScripts forgets the scripts, as SCRIPT FLUSH does.
 func (f *fakeMaster) FlushScripts() { f.set(f.ForgetScripts) }

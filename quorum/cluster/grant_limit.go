@@ -137,7 +137,7 @@ func (d *Database) holdOnAllMarks() time.Duration {
 	return least
 }
 
-// grantLimit returns what to record as GrantLimit in the marks of database 0: limit is
+// grantLimit returns what to record as GrantLimit in the marks: limit is
 // the hold that all marks recorded at one time, as seen here or by what a quorum of them
 // says; floor is the greatest floor of the others. mayTakeOver reports whether so many others were looked at just now that a
 // master's mark may take over what they record, and can tell alone from then on.
@@ -169,8 +169,8 @@ func (d *Database) mayRecord(hold time.Duration) bool {
 	return allowing >= d.List().Quorum || len(lacking) == 0 && !d.List().Changing()
 }
 
-// AboveGrantLimit reports whether a hold may not be granted, because too few marks of
-// database 0 say that all marks recorded it (M3). lacking names the masters whose marks
+// AboveGrantLimit reports whether a hold may not be granted, because too few marks say that
+// all of them recorded it (M3). lacking names the masters whose marks
 // cannot be written now, as text for operators.
 func (d *Database) AboveGrantLimit(hold time.Duration) (above bool, lacking []string) {
 	if d.allRecord(hold) || hold <= d.Floor() {
@@ -185,8 +185,8 @@ func (d *Database) AboveGrantLimit(hold time.Duration) (above bool, lacking []st
 // right after a silence (M5), becomes its state at the next look.
 var inSentence = strings.NewReplacer(string(Quarantine), "in quarantine", string(Voting), "being looked at")
 
-// marksAllowing returns how many marks of database 0 let a hold be granted, and which of
-// the other masters' marks cannot be written now.
+// marksAllowing returns how many marks let a hold be granted, and which of the other masters'
+// marks cannot be written now.
 func (d *Database) marksAllowing(hold time.Duration) (allowing int, lacking []string) {
 	for _, l := range d.List().Links {
 		l.mu.Lock()

@@ -9,8 +9,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
-// reconcile judges an observation in database 0 and carries the judgement out: it writes the
-// mark, opens or closes the link, and logs a change. Only the monitor calls it.
+// reconcile judges an observation and carries the judgement out: it writes the mark, opens or
+// closes the link, and logs a change. Another database than 0 follows. Only the monitor calls it.
 func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	if mon.Embedded {
 		mon.enter(c, mark.Judgement{Open: true, State: Voting})

@@ -179,9 +179,14 @@ func (s *Server) Del(db int, key string) {
 // Flush deletes all keys, as FLUSHALL does.
 func (s *Server) Flush() {
 	for db := range s.dbs {
-		for key := range s.dbs[db] {
-			s.Del(db, key)
-		}
+		s.FlushDB(db)
+	}
+}
+
+// FlushDB deletes all keys of a database.
+func (s *Server) FlushDB(db int) {
+	for key := range s.dbs[db] {
+		s.Del(db, key)
 	}
 }
 

@@ -118,8 +118,14 @@ func (s *storm) forget(rng *rand.Rand) {
 	}
 }
 
+// flush flushes a master, or one of its databases.
 func (s *storm) flush(rng *rand.Rand) {
 	s.with(rng, 0, 0, func(f *fakeredis.Server, _ time.Duration) {
+		if db := pick(rng, []int{-1, 0, 3}); db >= 0 {
+			s.tell("database %d of master %s is flushed", db, f.Name)
+			s.on(f, 0, func() { f.FlushDB(db) }, nil)
+			return
+		}
 		s.tell("master %s is flushed", f.Name)
 		s.on(f, 0, f.Flush, nil)
 	})

@@ -30,7 +30,7 @@ var errNoBundle = errors.New("a script did not answer for each of its keys")
 // all of them are plain, and no key occurs twice. Masters before 7.0 know no SET NX GET, and
 // get none.
 func (d *Dialect) bundled(tasks []*Task) int {
-	if d.Singly || !d.Is7 {
+	if d.Singly || !d.Is7 || len(tasks) < MinBundle {
 		return 0
 	}
 	clear(d.words.seen)

@@ -59,6 +59,9 @@ func (a *attempt) noQuorum(v Verdict) error {
 	if split || kind == vote.Read && t.Met >= q && t.MostCount < q {
 		text += "; split: no token has a majority"
 	}
+	if t.Alone() && !split {
+		text += "; it is done at the required master, but no majority has the lock"
+	}
 	if foreign {
 		text += "; a client keeps another type than a string there, on the master itself"
 	}

@@ -726,7 +726,7 @@ var mutants = []mutant{
 	{"P4", "what does not count is too late", []change{{"quorum/attempt.go",
 		"		was.Discounted = b.Vote == vote.Silent && !b.MayAct\n", ""}}, votes},
 	{"V11", "what it alone extended was refused", []change{{"quorum/vote/verdict.go",
-		"< t.Least && t.Required != agrees:", "< t.Least:"}}, tally},
+		"	case t.Alone():\n		return Undecided, true\n", ""}}, tally},
 	{"V11", "what it alone stored was not there", []change{{"quorum/vote/verdict.go",
 		"known := t.Required == None || t.Required == Denies", "known := t.Required != waits && t.Required != Mute"}}, tally},
 	{"V11", "what it released is read as a lock", []change{{"quorum/vote/verdict.go",

@@ -114,7 +114,7 @@ func (v *visit) whyUndecided(text string) string {
 	case v.ranOut(text):
 		return "the lock ran out between the read of a turn and its change"
 	case v.changedByWord(text):
-		return "a turn has changed what is left of the holder's lock on the required master, which no quorum has"
+		return "only the required master carried out what no quorum can have"
 	case v.crowded():
 		return "others at once"
 	}
@@ -215,9 +215,9 @@ func (v *visit) halved() bool {
 	})
 }
 
-// partlyTurned reports whether some masters agreed to a turn, and others lacked the lock.
-func (v *visit) partlyTurned(text string) bool {
-	return v.hash != nil && !strings.Contains(text, " 0 agreed") && strings.Contains(text, " without the key")
+// partly reports whether some masters agreed, and others lacked the lock.
+func partly(text string) bool {
+	return !strings.Contains(text, " 0 agreed") && strings.Contains(text, " without the key")
 }
 
 // ranOut reports whether the holder's TTL has just ended, so that the copies that a turn was decided
@@ -226,23 +226,35 @@ func (v *visit) partlyTurned(text string) bool {
 func (v *visit) ranOut(text string) bool {
 	v.judge.mu.Lock()
 	defer v.judge.mu.Unlock()
-	if !v.partlyTurned(text) {
+	if v.hash == nil || !partly(text) {
 		return false
 	}
 	t := v.tries[0]
 	return t.hadSure > v.sent-recently && t.hadSure <= t.Now()+t.fast(t.lease)
 }
 
-// changedByWord reports whether a turn was agreed to where, since it was asked for, only a minority
-// had the holder's lock, with the required master, by whose word a read tells it (V11): what the
-// next try finds, this one may have counted (P4).
+// changedByWord reports whether, since the operation was asked for, only a minority had a token, with
+// the required master, by whose word a read tells it: what that master did is no quorum's (V11), and
+// what the next try finds, this one may have counted (P4).
 func (v *visit) changedByWord(text string) bool {
-	if !v.partlyTurned(text) {
+	if !partly(text) {
 		return false
 	}
-	t, holder := v.tries[0], v.hash.lock.Token
-	copies, _ := t.copies(holder)
-	return copies < v.leastMajority() && t.requiredHad(holder)
+	t, tokens := v.tries[0], []string{v.meant.Token}
+	if v.hash != nil {
+		tokens = []string{v.hash.lock.Token}
+	} else {
+		v.judge.mu.Lock()
+		for _, l := range t.leases[t.lock] {
+			tokens = append(tokens, l.token)
+		}
+		v.judge.mu.Unlock()
+	}
+	least := v.leastMajority()
+	return slices.ContainsFunc(tokens, func(token string) bool {
+		copies, _ := t.copies(token)
+		return copies < least && t.requiredHad(token)
+	})
 }
 
 // crowded reports whether other clients ask for the same lock at the same time.

@@ -221,6 +221,10 @@ func (t *Tally) Backed() bool {
 	return t.Required == None || t.Required == Denies && t.RequiredBallot.Vote != Absent && (t.RequiredBallot.Foreign || t.RequiredBallot.Token == t.Most)
 }
 
+// Alone reports whether the required master carried out, alone or with others, what no quorum
+// can have: only its word tells (V11).
+func (t *Tally) Alone() bool { return t.Required == agrees && t.Yes+t.Unknown+t.Awaited < t.Least }
+
 // overruled reports whether the token that a quorum still holds is no lock any more, or
 // not yet, because the required master answered that it has no key (V11).
 func (t *Tally) overruled() bool {

@@ -97,10 +97,12 @@ func (t *Tally) extend() (Verdict, bool) {
 		return NoLock, true
 	case t.Required == Denies && !t.changing:
 		return Held, true
-	case t.Yes+t.Unknown+t.Awaited < t.Least && t.Required != agrees:
+	case t.Alone():
+		return Undecided, true
+	case t.Yes+t.Unknown+t.Awaited < t.Least:
 		return t.negative()
 	default:
-		return Undecided, (t.Yes+t.Awaited < t.Quorum || t.Required == Denies) && (t.Yes+t.Unknown >= t.Least || t.Required == agrees)
+		return Undecided, (t.Yes+t.Awaited < t.Quorum || t.Required == Denies) && t.Yes+t.Unknown >= t.Least
 	}
 }
 

@@ -252,7 +252,7 @@ func TestDecideLooksWhereNothingIsSent(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		s := c.stoppable()
 		c.tell(do(c.q, acquire("k", "1", time.Minute)))
-		c.pass(3*time.Second, s)
+		c.pass(2300*time.Millisecond, s)
 		seen := counting{State{Found: true, Token: "1"}, true}
 		c.want(do(c.q, seen.op(giveTurn)), Won)
 	})

@@ -178,7 +178,7 @@ func TestM3OldDiskLearns(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		f := c.masters[4]
 		f.changeMark(func(m *mark.Mark) { m.GrantLimit, m.Greatest = 0, time.Second })
-		time.Sleep(3 * time.Second)
+		time.Sleep(5 * time.Second)
 		if m := f.markOf(t); m.GrantLimit < 100*time.Second || m.Greatest < 100*time.Second {
 			t.Errorf("its mark bears %v and may tell of %v", m.Greatest, m.GrantLimit)
 		}

@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
@@ -32,13 +31,6 @@ func TestM5StepBeforeTheFirstLook(t *testing.T) {
 			}
 		}
 		c.want(do(other, acquire("other", "u", time.Second)), Won)
-		c.stop(c.q)
-		c.stop(other)
-		time.Sleep(time.Second) // its connections end
-		alone, began := c.redlockd(), time.Now()
-		if err := alone.WaitReady(context.Background()); err != nil || time.Since(began) > clock.LookEvery {
-			t.Errorf("alone with its masters a redlockd waits %v, %v", time.Since(began), err)
-		}
 	})
 }
 
@@ -113,26 +105,6 @@ func TestM5StepThatNobodyTells(t *testing.T) {
 			c.want(do(other, acquire("k", "u", 2*time.Second)), Won)
 		})
 	}
-}
-
-// TestM5MastersWithManyClients checks that a master with thousands of clients is not
-// asked for their list; another instance may be among them (M5).
-func TestM5MastersWithManyClients(t *testing.T) {
-	inBubble(t, 3, func(c *testCluster) {
-		c.stop(c.q)
-		for _, f := range c.masters {
-			f.set(func() { f.Crowd, f.Log = 10_000, nil })
-		}
-		q, began := c.redlockd(), time.Now()
-		if err := q.WaitReady(context.Background()); err != nil || time.Since(began) < clock.LookEvery {
-			t.Errorf("it waits %v, %v", time.Since(began), err)
-		}
-		for _, f := range c.masters {
-			if slices.Contains(f.commands(0), "CLIENT LIST") {
-				t.Errorf("master %s lists its clients", f.Name)
-			}
-		}
-	})
 }
 
 // TestM5StepBeforeOthersAreBack checks that a redlockd which is the first to reach a
@@ -300,33 +272,4 @@ func TestM5StepBeforeADatabaseReachesAMaster(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestM5WhoElseIsConnected checks that without the rights to list connections, or to
-// name them, any connection counts as another instance's (M5).
-func TestM5WhoElseIsConnected(t *testing.T) {
-	for _, r := range []struct {
-		name   string
-		change func(f *fakeMaster)
-	}{
-		{"no right to list", func(f *fakeMaster) { f.Refused["CLIENT LIST"] = "NOPERM" }},
-		{"no names", func(f *fakeMaster) { f.Nameless = true }},
-	} {
-		t.Run(r.name, func(t *testing.T) {
-			inBubble(t, 3, func(c *testCluster) {
-				c.stop(c.q)
-				time.Sleep(time.Second) // its connections end
-				for _, f := range c.masters {
-					f.set(func() { r.change(f) })
-				}
-				for _, want := range []bool{true, false} {
-					began := time.Now()
-					q := c.redlockd()
-					if err := q.WaitReady(context.Background()); err != nil || time.Since(began) < clock.LookEvery != want {
-						t.Errorf("ready after %v, %v, want at once: %v", time.Since(began), err, want)
-					}
-				}
-			})
-		})
-	}
 }

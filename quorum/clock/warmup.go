@@ -10,14 +10,10 @@ import "time"
 
 // warmUp is the state of this wait.
 type warmUp struct {
-	// met is whether other redlockd were looked for since there was no baseline, others
-	// whether there were any, by until when they must have recorded a step. waits is
-	// whether there are any to wait for, from since on.
-	met    bool
-	others bool
-	by     time.Duration
-	waits  bool
-	since  time.Duration
+	// since is when it began, by is until when others must have recorded a step, known
+	// whether by was worked out since.
+	since, by time.Duration
+	known     bool
 }
 
 // WarmUpTime returns the longest time that another redlockd needs to see that a master's
@@ -30,45 +26,22 @@ func WarmUpTime(timeout time.Duration) time.Duration {
 	return LookEvery + 6*timeout + 15*LookPause
 }
 
-// Asks reports whether it is time to look for other redlockd that may have seen a step
-// that our own baseline does not show.
-func (w *Watch) Asks() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return !w.warmUp.met && w.watched(w.now()-w.sure)
-}
-
-// HasOthers reports whether other redlockd were found.
-func (w *Watch) HasOthers() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.warmUp.others
-}
-
-// Meet notes, by a look that went out at sent, whether there are others, and whether they,
-// or others that may be about to reach this master, are to be waited for (WarmingUp).
-func (w *Watch) Meet(others, waits bool, sent time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.warmUp = warmUp{met: true, others: others, by: sent, waits: waits, since: w.now()}
-}
-
 // Unwritable notes that the mark could not be written. Others may not have been able to
 // record a step in it either, so the wait for them, if it is not over, begins again. It
-// reports whether they are waited for: they may stand still or end before they can.
+// reports whether it does: they may stand still or end before they can.
 func (w *Watch) Unwritable() (waits bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.warm.Load() {
 		return false
 	}
-	w.warmUp.met = false
-	return w.warmUp.waits
+	w.warmUp = warmUp{since: w.now()}
+	return true
 }
 
 // WarmingUp returns how much longer others may take to record a step in a mark that was
 // looked at at sent; 0 if they must have done so before. whole is the longest that they
-// may take.
+// may take, as the marks say that were looked at until now.
 func (w *Watch) WarmingUp(sent, whole time.Duration) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,17 +49,9 @@ func (w *Watch) WarmingUp(sent, whole time.Duration) time.Duration {
 		return 0
 	}
 	u := &w.warmUp
-	if u.waits {
-		// It may be longer than was known when they were looked for: the first look at a
-		// master shows its mark only then.
-		u.by = max(u.by, u.since+whole)
-	}
-	switch {
-	case u.met && sent >= u.by:
+	u.by, u.known = max(u.by, u.since+whole), true
+	if sent >= u.by {
 		return 0
-	case !u.met:
-		return whole
-	default:
-		return max(u.by-w.now(), time.Millisecond)
 	}
+	return max(u.by-w.now(), time.Millisecond)
 }

@@ -98,7 +98,7 @@ func (w *Watch) needBaseline(n reading) bool {
 		return false
 	}
 	was := w.warm.Load()
-	w.warmUp.met, w.based = false, n.received
+	w.warmUp, w.based = warmUp{since: n.received}, n.received
 	w.warm.Store(false)
 	return was
 }
@@ -114,7 +114,7 @@ func (w *Watch) Forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.newBaseline()
-	w.sure, w.warmUp.met = never, false
+	w.sure, w.warmUp = never, warmUp{since: w.now()}
 	w.warm.Store(w.ours)
 }
 
@@ -137,7 +137,7 @@ func (w *Watch) BeginAgain(by Jump) bool {
 func (w *Watch) Judged(recordedInTime, stepRecorded bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.warm.Store(w.warmUp.met && recordedInTime)
+	w.warm.Store(w.warmUp.known && recordedInTime)
 	if stepRecorded {
 		w.newBaseline()
 	}

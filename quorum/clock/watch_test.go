@@ -31,9 +31,7 @@ func (s *watching) look() (fits, news bool) {
 func (s *watching) warmUp() {
 	s.t.Helper()
 	for range 3 {
-		if s.look(); s.Asks() {
-			s.Meet(true, true, s.at)
-		}
+		s.look()
 		s.Judged(s.WarmingUp(s.at, time.Second) == 0, false)
 	}
 	if !s.Warm() {
@@ -74,11 +72,7 @@ func TestM5StepOfAWatchedClock(t *testing.T) {
 func TestM5WatchWithoutABaseline(t *testing.T) {
 	s := newWatching(t)
 	s.look()
-	if s.Warm() || !s.Asks() || s.WarmingUp(s.at, time.Second) != time.Second {
-		t.Error("it is trusted before others were looked for")
-	}
-	s.Meet(true, true, s.at)
-	if left := s.WarmingUp(s.at, time.Second); left != time.Second || !s.HasOthers() {
+	if left := s.WarmingUp(s.at, time.Second); left != time.Second || s.Warm() {
 		t.Errorf("others may tell for %v, want a second", left)
 	}
 	s.warmUp()

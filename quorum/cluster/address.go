@@ -35,7 +35,6 @@ func (mon *monitor) runIDAt(ctx context.Context) string {
 	mon.mu.Lock()
 	c := newConnection(mon.master)
 	mon.mu.Unlock()
-	c.name = "" // it serves no operations, so other instances need not wait for it (M5)
 	defer context.AfterFunc(ctx, c.close)()
 	defer c.close()
 	if c.dial(0) != nil {

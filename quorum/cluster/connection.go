@@ -38,8 +38,6 @@ var errConnectionOver = errors.New("the connection was closed")
 // (M3).
 type connection struct {
 	dialect outbox.Dialect
-	// name is the connection's name on the master.
-	name string
 	// id is the master's number for the connection, needed for the fence.
 	id    int64
 	runID string
@@ -54,7 +52,7 @@ type connection struct {
 }
 
 func newConnection(m Master) *connection {
-	return &connection{name: clientName, master: m, dialect: outbox.NewDialect(), turn: make(chan struct{}, 1)}
+	return &connection{master: m, dialect: outbox.NewDialect(), turn: make(chan struct{}, 1)}
 }
 
 // dial connects and greets. No operation ever calls it.
@@ -68,7 +66,7 @@ func (c *connection) dial(db int) error {
 		Username:            m.Username,
 		Password:            m.Password,
 		SelectDB:            db,
-		ClientName:          c.name,
+		ClientName:          clientName,
 		ClientSetInfo:       rueidis.DisableClientSetInfo,
 		Dialer:              dialer,
 		DialCtxFn:           c.reach,

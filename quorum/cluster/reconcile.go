@@ -27,9 +27,6 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	case ownPause:
 		return nil
 	}
-	if err := mon.meet(c, s); err != nil {
-		return err
-	}
 	warmingUp := mon.warmingUp(s)
 	s, err := mon.raiseGeneration(c, s)
 	if err != nil {

@@ -30,7 +30,6 @@ var probes = [][2]string{
 	{"scan", "SCAN 0 COUNT 1"},
 	{"dbsize", "DBSIZE"},
 	{"config|get", "CONFIG GET appendfsync"},
-	{"client|list", "CLIENT LIST ID 1"},
 	{keyRight + ChangeKey, "SET " + ChangeKey + " x NX XX"},
 }
 

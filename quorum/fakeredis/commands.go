@@ -19,9 +19,6 @@ func (s *Server) command(p *pipe, args []string) any {
 	}
 	switch {
 	case name == "HELLO":
-		if at := slices.Index(args, "SETNAME"); at >= 0 && !s.Nameless {
-			p.session.name = args[at+1]
-		}
 		return pairs{"server", "redis", "version", s.Version, "proto", int64(3), "id", int64(p.id),
 			"mode", "standalone", "role", "master", "modules", []any{}}
 	case name == "SELECT":
@@ -49,8 +46,6 @@ func (s *Server) client(p *pipe, args []string) any {
 	switch strings.ToUpper(args[1]) {
 	case "ID":
 		return int64(p.id)
-	case "LIST":
-		return s.list()
 	case "KILL":
 		id, _ := strconv.Atoi(args[len(args)-1])
 		s.Ended[id] = true

@@ -10,14 +10,12 @@ import (
 
 // Faults are those that a test sets on a server of its own, and what it notes for the test.
 type Faults struct {
-	Delay    time.Duration     // before each command of a connection
-	Halt     time.Duration     // of a script before its TIME number HaltAt
-	HaltAt   int               // from 1
-	Refused  map[string]string // command, or "CLIENT LIST" -> error
-	Secret   string            // a key that redlockd has no right to
-	Nameless bool              // it ignores the names of connections
-	Crowd    int               // more connections, which CLIENT LIST leaves out
-	Paged    bool              // SCAN does not tell all keys at once
+	Delay   time.Duration     // before each command of a connection
+	Halt    time.Duration     // of a script before its TIME number HaltAt
+	HaltAt  int               // from 1
+	Refused map[string]string // command, or "CLIENT KILL" -> error
+	Secret  string            // a key that redlockd has no right to
+	Paged   bool              // SCAN does not tell all keys at once
 	// KeepsLog reports whether the commands are noted in Log, and in From the connection of
 	// each, which is 0 for those in scripts.
 	KeepsLog bool

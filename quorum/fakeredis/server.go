@@ -60,7 +60,6 @@ type Server struct {
 // session is a server's state of a connection.
 type session struct {
 	id     int
-	name   string
 	db     int
 	unread []byte
 	waits  bool // for Faults.Delay
@@ -193,15 +192,6 @@ func (s *Server) FlushDB(db int) {
 // ForgetScripts forgets the scripts, as SCRIPT FLUSH does.
 func (s *Server) ForgetScripts() { clear(s.scripts) }
 
-// list answers CLIENT LIST.
-func (s *Server) list() string {
-	var out []byte
-	for _, p := range s.pipes {
-		out = fmt.Appendf(out, "id=%d addr=10.0.0.1:%d name=%s age=1\n", p.id, 1000+p.id, p.session.name)
-	}
-	return string(out)
-}
-
 // info answers INFO.
 func (s *Server) info() string {
 	role, policy, aof, offset, maxmemory := "master", "noeviction", 0, -1, 0
@@ -217,8 +207,8 @@ func (s *Server) info() string {
 	if s.Promoted {
 		offset = 1
 	}
-	return fmt.Sprintf("redis_version:%s\r\nrun_id:%s\r\nrole:%s\r\nmaxmemory:%d\r\nmaxmemory_policy:%s\r\naof_enabled:%d\r\nsecond_repl_offset:%d\r\nconnected_clients:%d\r\n",
-		s.Version, s.RunID, role, maxmemory, policy, aof, offset, len(s.pipes)+s.Crowd)
+	return fmt.Sprintf("redis_version:%s\r\nrun_id:%s\r\nrole:%s\r\nmaxmemory:%d\r\nmaxmemory_policy:%s\r\naof_enabled:%d\r\nsecond_repl_offset:%d\r\n",
+		s.Version, s.RunID, role, maxmemory, policy, aof, offset)
 }
 
 // Keys returns the keys that have not expired, in their order, the mark among them.

@@ -2,7 +2,6 @@ package mark
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -15,8 +14,6 @@ type server struct {
 	Replica bool
 	// evicts is the policy by which it may evict locks; empty if it does not evict.
 	evicts string
-	// Clients is the number of its connections, ours included.
-	Clients int
 	// Durable is whether it reports that a restart loses nothing. A server that was a
 	// replica is not durable: it may lack the last writes.
 	Durable bool
@@ -36,7 +33,6 @@ func ReadInfo(info string) server {
 	if version := fields["valkey_version"]; version != "" {
 		s.OwnVersion = "valkey " + version
 	}
-	s.Clients, _ = strconv.Atoi(fields["connected_clients"])
 	if policy := fields["maxmemory_policy"]; fields["maxmemory"] != "0" && policy != "noeviction" {
 		s.evicts = policy
 	}

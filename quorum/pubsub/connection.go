@@ -20,8 +20,7 @@ const (
 	writeTimeout   = 5 * time.Second
 	// lastWrite is how long Close waits for a master to take what is left.
 	lastWrite = 100 * time.Millisecond
-	// connectionName is the connection's name in CLIENT LIST. It is not that of the
-	// connections by which redlockd know of one another (M5).
+	// connectionName is the connection's name in CLIENT LIST.
 	connectionName = "redlockd-messages"
 	readBuffer     = 16 << 10
 )

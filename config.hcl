@@ -104,10 +104,6 @@ quorum {
   # above max_ttl is an error with both.
   no_expiry = "reject"
 
-  # Keep a master that restarted from voting until all earlier locks have
-  # expired. false may grant a held lock again; it is for tests only.
-  restart_quarantine = true
-
   # How long a changed list of masters is announced before the old one no
   # longer counts: the time to reload every redlockd.
   handover = "1m"

@@ -37,9 +37,12 @@ func startRig(t *testing.T) *rig {
 		return fmt.Sprintf("tls {\n cert = %q\n key = %q\n %s = %q\n}\n", f.Cert, f.Key, ca, f.CA)
 	}
 	r.file = write(t, "listen {\n address = \"127.0.0.1:0\"\n"+block(r.server, "client_ca")+"}\n"+
-		"quorum {\n restart_quarantine = false\n timeout = \"200ms\"\n}\n"+
+		"quorum {\n timeout = \"200ms\"\n}\n"+
 		fmt.Sprintf("master \"a\" {\n address = %q\n", address)+block(r.client, "ca")+"}\n"+
 		"admin {\n address = \"127.0.0.1:0\"\n password = \"secret\"\n"+block(r.server, "client_ca")+"}\n")
+	if got := runWith(t, "-bootstrap", "-config", r.file); got.code != 0 {
+		t.Fatalf("the bootstrap said %q", got.stderr)
+	}
 	r.running = start(t, r.file)
 	return r
 }

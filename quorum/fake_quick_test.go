@@ -133,11 +133,15 @@ func appendBulk(out, text []byte) []byte {
 func quickQuorum(tb testing.TB, masters int) *Quorum {
 	tb.Helper()
 	cfg := cluster.DefaultConfig()
-	cfg.RestartQuarantine = false
 	cfg.Timeout = 10 * time.Second // so that a busy machine loses no attempt
 	for i := range masters {
 		m := &quickMaster{name: string(rune('a' + i))}
 		cfg.Masters = append(cfg.Masters, cluster.Master{Name: m.name, Address: m.name + ":1", Dial: m.dial})
+	}
+	ctx, cancel := context.WithTimeout(tb.Context(), 30*time.Second)
+	defer cancel()
+	if err := cluster.Bootstrap(ctx, cfg, hclog.NewNullLogger()); err != nil {
+		tb.Fatal(err)
 	}
 	q, err := New(cfg, hclog.NewNullLogger())
 	if err != nil {
@@ -150,8 +154,6 @@ func quickQuorum(tb testing.TB, masters int) *Quorum {
 			tb.Errorf("close: %v", err)
 		}
 	})
-	ctx, cancel := context.WithTimeout(tb.Context(), 30*time.Second)
-	defer cancel()
 	for q.Status().Voting < masters { // nobody has seen a step that could be waited for
 		for _, l := range q.cluster.Database(0).List().Links {
 			withLocked(l, func(l cluster.Locked) { l.Watch().Judged(true, false) })

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // comesLate has the redlockd carry out op while the part for one master is on its way
@@ -40,15 +38,15 @@ func (c *testCluster) keepsNextLock(f *fakeMaster) {
 // interrupted because another server answered at the address is ended when the first
 // server is back (M3).
 func TestM3FenceRemembersOverAnotherServer(t *testing.T) {
-	inBubbleWith(t, 3, func(cfg *cluster.Config) { cfg.RestartQuarantine = false }, func(c *testCluster) {
+	inBubble(t, 3, func(c *testCluster) {
 		f := c.masters[0]
-		c.want(do(c.q, acquire("k", "t", 60*time.Second)), Won)
+		c.want(do(c.q, acquire("k", "t", second)), Won)
 		synctest.Wait()
 		c.comesLate(f, release("k", "t"))
-		for _, runID := range []string{"run-another", "run-a"} {
+		for i, runID := range []string{"run-another", "run-a"} {
 			f.set(func() { f.RunID = runID })
 			f.cut()
-			time.Sleep(3 * time.Second) // the seat is free after five (M9)
+			time.Sleep(time.Duration(1+5*i) * time.Second) // the quarantine after a lock of a second is shorter
 		}
 		c.keepsNextLock(f)
 	})

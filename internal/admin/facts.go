@@ -40,7 +40,6 @@ func facts(cfg config.Config, build Build) []status.Fact {
 		{Name: "clock_drift", Value: strconv.FormatFloat(q.ClockDrift, 'g', -1, 64)},
 		{Name: "max_ttl", Value: q.MaxTTL.String()},
 		{Name: "no_expiry", Value: string(cfg.Commands.NoExpiry)},
-		{Name: "restart_quarantine", Value: strconv.FormatBool(q.RestartQuarantine)},
 		{Name: "denied commands", Value: deny},
 		{Name: "max_clients", Value: strconv.Itoa(cfg.Proxy.MaxClients)},
 	}

@@ -75,7 +75,6 @@ func (d *decoder) quorum(block *hcl.Block, cfg *Config) {
 		{"max_ttl", durationTo(&q.MaxTTL)},
 		{"retry_budget", durationTo(&q.RetryBudget)},
 		{"no_expiry", oneOfTo(&noExpiry, string(commands.Reject), string(commands.MaxTTLInstead))},
-		{"restart_quarantine", boolTo(&q.RestartQuarantine)},
 		{"handover", durationTo(&q.Handover)},
 		{"deny", stringsTo(&c.Deny, `["del", "unlink"]`)},
 	}, nil)

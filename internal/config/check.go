@@ -160,9 +160,6 @@ func warnings(cfg Config) []string {
 	if n := len(cfg.Quorum.Masters); n <= 2 {
 		said = append(said, fmt.Sprintf("with %d masters no lock can be taken while their list is changed", n))
 	}
-	if !cfg.Quorum.RestartQuarantine {
-		said = append(said, "restart_quarantine is off: a master that restarts empty can give away a lock that is held")
-	}
 	return append(said, expiring(cfg.TLS)...)
 }
 

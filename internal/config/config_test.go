@@ -137,7 +137,6 @@ quorum {
   max_ttl = "11s"
   retry_budget = "12ms"
   no_expiry = "max_ttl"
-  restart_quarantine = false
   handover = "13s"
   deny = ["del", "set"]
 }
@@ -201,7 +200,7 @@ func TestEverySettingArrives(t *testing.T) {
 	want.Proxy.SlowerThan = 9 * time.Second
 	want.Quorum.Timeout, want.Quorum.ClockDrift = 9*time.Millisecond, 0.05
 	want.Quorum.MaxTTL, want.Commands.MaxTTL = 11*time.Second, 11*time.Second
-	want.Quorum.RetryBudget, want.Quorum.RestartQuarantine = 12*time.Millisecond, false
+	want.Quorum.RetryBudget = 12 * time.Millisecond
 	want.Quorum.Handover = 13 * time.Second
 	want.Commands.NoExpiry, want.Commands.Deny = commands.MaxTTLInstead, []string{"del", "set"}
 	want.Quorum.Masters = []quorum.Master{
@@ -216,8 +215,8 @@ func TestEverySettingArrives(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
 	}
-	if len(warned) != 2 || !strings.Contains(warned[0], "1 masters") || !strings.Contains(warned[1], "restart_quarantine") {
-		t.Errorf("warned %q, want those about one master and restart_quarantine", warned)
+	if len(warned) != 1 || !strings.Contains(warned[0], "1 masters") {
+		t.Errorf("warned %q, want that about one master", warned)
 	}
 }
 

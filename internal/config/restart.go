@@ -34,7 +34,7 @@ func fixed(cfg Config) map[string]any {
 		"listen.address": p.Address, "listen.unix": p.Unix, "listen.mode": p.Mode, "listen.drain": cfg.Drain,
 		"quorum.timeout": q.Timeout, "quorum.clock_drift": q.ClockDrift, "quorum.max_ttl": q.MaxTTL,
 		"quorum.retry_budget": q.RetryBudget, "quorum.no_expiry": c.NoExpiry,
-		"quorum.restart_quarantine": q.RestartQuarantine, "quorum.handover": q.Handover, "quorum.deny": fmt.Sprintf("%q", c.Deny),
+		"quorum.handover": q.Handover, "quorum.deny": fmt.Sprintf("%q", c.Deny),
 		"log.json": cfg.Log.JSON,
 	}
 	if a := cfg.Admin; a != nil {

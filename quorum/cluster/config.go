@@ -30,9 +30,6 @@ type Config struct {
 	// RetryBudget is how long an attempt that ended in a split is retried (V5): 0 to 1m,
 	// default 200ms.
 	RetryBudget time.Duration
-	// RestartQuarantine keeps a master that may have forgotten locks from voting until
-	// those locks are over (M4). Default true; false is for tests.
-	RestartQuarantine bool
 	// Handover is how long a changed list of masters is announced before the previous
 	// list becomes void: the time to reload every instance (M8). Stay to 24h, default 1m.
 	Handover time.Duration
@@ -70,12 +67,11 @@ type Master struct {
 // DefaultConfig returns the defaults, without masters.
 func DefaultConfig() Config {
 	return Config{
-		Timeout:           50 * time.Millisecond,
-		ClockDrift:        0.01,
-		MaxTTL:            24 * time.Hour,
-		RetryBudget:       200 * time.Millisecond,
-		RestartQuarantine: true,
-		Handover:          time.Minute,
+		Timeout:     50 * time.Millisecond,
+		ClockDrift:  0.01,
+		MaxTTL:      24 * time.Hour,
+		RetryBudget: 200 * time.Millisecond,
+		Handover:    time.Minute,
 	}
 }
 

@@ -135,7 +135,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	}
 	return m, mark.Rules{Forgotten: forgotten, Seats: all, LastingSeats: lasting, Own: own, Settings: settings,
 		Quiet: quiet, SeatRecorded: seatRecorded, CountsFrom: countsFrom, SeatInUse: mon.view.BeatOfOther(now - unchanged), MostDoubt: mostDoubt, Silent: mon.db.silentFor(now) > 0, Exempt: exempt, Name: mon.Name, List: list, Known: known, Yields: yields, Outlived: outlived, Foreign: foreign, LastRecorded: mon.view.Recorded.Generation, Greatest: g.greatest, Wait: g.wait,
-		FirstSeen: firstSeen, Remembered: g.remembered, InView: inView, NewFloor: mon.db.newFloor(), Floor: floor, GrantLimit: limit, MayTakeOver: mayTakeOver, AllowEviction: mon.master.AllowEviction, Quarantine: mon.cfg.RestartQuarantine}
+		FirstSeen: firstSeen, Remembered: g.remembered, InView: inView, NewFloor: mon.db.newFloor(), Floor: floor, GrantLimit: limit, MayTakeOver: mayTakeOver, AllowEviction: mon.master.AllowEviction}
 }
 
 // grantedBefore returns what the other masters' marks tell of the locks that this master

@@ -15,7 +15,7 @@ func (mon *monitor) takeSeat(s mark.Observation) {
 		return
 	}
 	own, unchanged := mon.db.agreed.Of(mon.hash)
-	mayTake := own.Epoch == 0 || !s.Mark.Real || !mon.cfg.RestartQuarantine
+	mayTake := own.Epoch == 0 || !s.Mark.Real
 	mon.mu.Lock()
 	ended := mon.view.Memory.ID == own.Server && mon.view.Memory.RunID == s.Server.RunID // an earlier mark of this same server had the seat
 	mon.mu.Unlock()

@@ -34,7 +34,7 @@ func Judge(s Observation, m Memory, r Rules) Judgement {
 		return r.begin(s, whyRestarted)
 	case mk.RunID != s.Server.RunID:
 		return r.restarted(s, m)
-	case m.Lost == mk.ID, r.Quarantine && (m.NewerThan(mk) || mk.before(r.Own, 2)):
+	case m.Lost == mk.ID, m.NewerThan(mk), mk.before(r.Own, 2):
 		return r.begin(s, WhyForgotten)
 	case mk.Real && !r.seated(mk):
 		return r.unseated(s)
@@ -79,12 +79,9 @@ func (r *Rules) otherList(mk *Mark) Judgement {
 
 // begin makes the mark pending, with the whole quarantine still to come.
 func (r *Rules) begin(s Observation, why string) Judgement {
-	fresh := &Mark{Real: !r.Quarantine, ID: NewID(), Name: r.Name, RunID: s.Server.RunID,
+	fresh := &Mark{ID: NewID(), Name: r.Name, RunID: s.Server.RunID,
 		Generation: r.latest(s), Greatest: r.Greatest, Seen: s.Reading, Why: why,
 		Seats: r.Seats, Settings: r.Settings, Floor: cmp.Or(r.Floor, r.NewFloor)}
-	if fresh.Real {
-		fresh.GrantLimit = fresh.Floor
-	}
 	if !fresh.Counts(r.List) {
 		j := r.otherList(fresh)
 		j.Write = fresh
@@ -126,7 +123,7 @@ func (r *Rules) marked(s Observation, m Memory) Judgement {
 		return r.evicting(s)
 	}
 	switch {
-	case m.Unfit && !m.OtherServer && mk.Real && r.Quarantine:
+	case m.Unfit && !m.OtherServer && mk.Real:
 		return r.begin(s, whyUnfit)
 	case m.Stepped:
 		return r.begin(s, WhyClock)
@@ -159,7 +156,7 @@ func (r *Rules) pending(s Observation, m Memory) Judgement {
 		c.Seen = s.Reading
 	})
 	over := !r.FirstSeen && watched.Watched >= r.Wait && !r.Foreign && r.seated(watched) && r.SeatRecorded && (r.Remembered || r.InView)
-	if over || !r.Quarantine {
+	if over {
 		watched = watched.With(func(c *Mark) {
 			c.Real, c.Why, c.Floor = true, "", cmp.Or(r.Floor, c.Floor)
 			c.Greatest, c.GrantLimit = max(c.Greatest, r.Greatest), c.Floor

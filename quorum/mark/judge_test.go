@@ -9,7 +9,7 @@ import (
 
 // M3, M4, M6: what follows from an observation of a master.
 func TestJudge(t *testing.T) {
-	r := Rules{Name: "a", List: "hash", Known: FirstGeneration("hash"), Wait: 10 * time.Second, Greatest: 5 * time.Second, Quarantine: true,
+	r := Rules{Name: "a", List: "hash", Known: FirstGeneration("hash"), Wait: 10 * time.Second, Greatest: 5 * time.Second,
 		Own: Seat{Epoch: 1, Server: "id"}, SeatRecorded: true, Remembered: true}
 	here := server{RunID: "run"}
 	durable := server{RunID: "run2", Durable: true}
@@ -17,8 +17,6 @@ func TestJudge(t *testing.T) {
 	pending := &Mark{ID: "id", Name: "a", RunID: "run", Generation: FirstGeneration("hash"), Seen: 1000, Why: WhyForgotten}
 	saw := Memory{sawReal: true, ID: "id", beat: 7}
 	change := func(m *Mark, f func(*Mark)) *Mark { return m.With(f) }
-	noQuarantine := r
-	noQuarantine.Quarantine = false
 	exempt, wait, unborne, other, left, none := r, r, r, r, r, r
 	exempt.Exempt, wait.Exempt = IsExempt, ExemptAsked
 	unborne.SeatRecorded = false
@@ -46,7 +44,6 @@ func TestJudge(t *testing.T) {
 	}{
 		{"M6 no mark, never seen", Observation{Server: here}, Memory{}, r, Fresh, true, "pending", "new"},
 		{"M4 no mark, but there was one", Observation{Server: here}, saw, r, Quarantine, true, "pending", "flushed"},
-		{"no quarantine, for tests", Observation{Server: here}, Memory{}, noQuarantine, Voting, true, "real", ""},
 		{"our mark", Observation{Server: here, Mark: ours}, saw, r, Voting, true, "", ""},
 		{"M4 the beat", Observation{Server: here, Mark: ours}, Memory{BeatDue: true}, r, Voting, true, "real", ""},
 		{"M3 a greater hold", Observation{Server: here, Mark: ours}, Memory{Wanted: time.Hour}, r, Voting, true, "real", ""},
@@ -123,8 +120,6 @@ func TestJudge(t *testing.T) {
 			Memory{Lost: "id"}, r, Quarantine, true, "pending", "flushed"},
 		{"M3 a database had lost the seal of an earlier mark", Observation{Server: here, Mark: ours}, Memory{Lost: "before"}, r,
 			Voting, true, "", ""},
-		{"no quarantine, and a database has lost its seal", Observation{Server: here, Mark: ours}, Memory{Lost: "id"}, noQuarantine,
-			Voting, true, "real", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.observation.Mark != nil {
@@ -187,7 +182,7 @@ func TestMarkText(t *testing.T) {
 // under the previous list meanwhile.
 func TestM8JoiningMasterHasNoGrantLimit(t *testing.T) {
 	joins := Generation{Number: 2, Phase: Announced, Masters: NameHash("a") + "," + NameHash("b"), Before: NameHash("b") + "," + NameHash("c")}
-	r := Rules{Name: "a", List: joins.Masters, Known: joins, Quarantine: true,
+	r := Rules{Name: "a", List: joins.Masters, Known: joins,
 		Own: Seat{Epoch: 1, Server: "id"}, SeatRecorded: true, Remembered: true, Floor: time.Minute, MayTakeOver: true}
 	pending := &Mark{ID: "id", Name: "a", RunID: "run", Generation: joins, Seen: 1000, Why: whyNew}
 	for phase, want := range map[Phase]time.Duration{Announced: 0, Closed: 0, Final: time.Minute} {

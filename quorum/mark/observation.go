@@ -67,7 +67,6 @@ type Rules struct {
 	// abandoned or forgotten change: its server missed what came since.
 	Outlived      bool
 	AllowEviction bool
-	Quarantine    bool
 	// Wait is how long earlier locks may last (M4), Greatest the greatest hold that a new
 	// mark records.
 	Wait, Greatest time.Duration

@@ -304,7 +304,7 @@ func TestM5StepInAPause(t *testing.T) {
 		}
 		// Its delay makes it the last to be looked at.
 		c.masters[0].set(func() { c.masters[0].Offset, c.masters[0].Delay = time.Minute, 5*time.Millisecond })
-		time.Sleep(2100 * time.Millisecond)
+		time.Sleep(4 * time.Second)
 		o := c.want(do(c.q, acquire("other", "t", 10*time.Second)), Undecided)
 		if !strings.Contains(o.Err.Error(), "stood still") {
 			t.Errorf("error is %q", o.Err)

@@ -42,8 +42,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 		}
 		var r mark.Rules
 		m, r = mon.rules(c, s)
-		// Whether others can record a step in the mark shows only where it is written (M5).
-		m.Stepped, r.WarmingUp, m.BeatDue = cause == masterStep, warmingUp, m.BeatDue || warmingUp > 0
+		m.Stepped, r.WarmingUp = cause == masterStep, warmingUp
 		j = mark.Judge(s, m, r)
 		if j.Write == nil {
 			if s.Server.Replica {

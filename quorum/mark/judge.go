@@ -168,11 +168,13 @@ func (r *Rules) pending(s Observation, m Memory) Judgement {
 }
 
 // voting judges a master that votes, and writes its mark if anything in it is to be
-// raised.
+// raised. While others may be about to record a step in it, it is written at each look, since
+// whether they can shows only so (M5); its beat is not raised by that, so that a later one of
+// the others' stays one (M4).
 func (r *Rules) voting(s Observation, m Memory) Judgement {
 	fresh := r.refreshed(s.Mark, m, s)
 	j := r.stateUnder(Judgement{Open: true}, fresh)
-	if m.BeatDue || fresh.String() != s.Raw {
+	if m.BeatDue || r.WarmingUp > 0 || fresh.String() != s.Raw {
 		j.Write = fresh
 	}
 	return j

@@ -469,7 +469,7 @@ var mutants = []mutant{
 		{"quorum/cluster/sender.go", "		s.answered(b, replies)\n", "		s.c.passTurn()\n		s.answered(b, replies)\n"},
 		{"quorum/cluster/sender.go", "	s.c.passTurn()\n	s.noteAnswer(", "	s.noteAnswer("}}, masters},
 	{"M3", "votes without mark", []change{{"quorum/cluster/sender.go",
-		"same := b.Under == nil || s.sameMark(b, replies[:len(replies)-1])", "same := true"}}, masters},
+		"same := b.Under == nil || s.sameMark(b, replies[len(replies)-2])", "same := true"}}, masters},
 	{"M3", "no fence", []change{{"quorum/cluster/fence.go",
 		"if e.runID != c.runID || mon.kill(c, e.id) != nil {", "if true {"}}, masters},
 	{"M3", "a hold is granted that no mark bears", []change{
@@ -906,7 +906,7 @@ var mutants = []mutant{
 	{"M3", "a mark is written over whatever is there", []change{{"quorum/scripts/mark_scripts.go",
 		"if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end\n", ""}}, votes},
 	{"M3", "a database is entered in a mark that was lost meanwhile", []change{{"quorum/scripts/mark_scripts.go",
-		"local same = redis.call('GET', KEYS[1]) == ARGV[2]", "local same = true"}}, votes},
+		"if redis.call('GET', KEYS[1]) ~= ARGV[2] then return 0 end", ""}}, votes},
 	{"M3", "the fence forgets over another server", []change{{"quorum/cluster/fence.go",
 		"if e.runID != c.runID || mon.kill(c, e.id) != nil {", "if e.runID == c.runID && mon.kill(c, e.id) != nil {"}}, masters},
 	{"M3", "a first connection is taken for one that may fence", []change{{"quorum/cluster/fence.go",

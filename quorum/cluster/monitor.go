@@ -128,14 +128,13 @@ func (mon *monitor) greet(c *connection) (mark.Observation, error) {
 // look reads the server's INFO, the mark and the clock.
 func (mon *monitor) look(c *connection) (mark.Observation, error) {
 	sent := mon.now()
-	commands := make([]rueidis.Completed, 0, 6)
+	commands := make([]rueidis.Completed, 0, 3)
 	if !mon.Embedded {
-		commands = c.dialect.AskMark(append(commands, c.dialect.Client.B().Info().Build()))
+		commands = append(commands, c.dialect.Client.B().Info().Build(), c.dialect.AskMark())
 	}
 	results := mon.asks(c, append(commands, c.dialect.Client.B().Time().Build())...)
-	last := len(results) - 1
 	var s mark.Observation
-	micros, err := outbox.ReadTime(results[last])
+	micros, err := outbox.ReadTime(results[len(results)-1])
 	if err != nil {
 		return s, err
 	}
@@ -153,7 +152,7 @@ func (mon *monitor) look(c *connection) (mark.Observation, error) {
 		return s, err
 	}
 	s.Server = mark.ReadInfo(info)
-	s.Raw, s.Seal, err = c.dialect.ReadMark(results[:last])
+	s.Raw, s.Seal, err = c.dialect.ReadMark(results[1])
 	if err != nil {
 		return s, err
 	}

@@ -197,7 +197,7 @@ func (s *sender) fits(b *outbox.Batch, replies []rueidis.RedisResult, micros int
 	if micros == 0 {
 		return false
 	}
-	same := b.Under == nil || s.sameMark(b, replies[:len(replies)-1])
+	same := b.Under == nil || s.sameMark(b, replies[len(replies)-2])
 	return s.byMark(func(first *Link) bool {
 		return first.sawClock(micros, b.Sent, received) && !first.view.Superseded(first.seated())
 	}) && same
@@ -206,18 +206,18 @@ func (s *sender) fits(b *outbox.Batch, replies []rueidis.RedisResult, micros int
 // sameMark reports whether the mark still is the one that the batch went out under.
 // Another real mark of the same server counts from the next batch on; anything else the
 // monitor must judge. The caller must hold mu.
-func (s *sender) sameMark(b *outbox.Batch, replies []rueidis.RedisResult) bool {
-	raw, seal, err := s.c.dialect.ReadMark(replies)
+func (s *sender) sameMark(b *outbox.Batch, r rueidis.RedisResult) bool {
+	raw, seal, err := s.c.dialect.ReadMark(r)
 	list := s.db.List().name
-	if err != nil && s.zero == nil {
+	if err != nil {
 		return false
 	}
-	if err == nil && raw == s.view.Raw && s.view.Under != nil && s.sealed(s.view.Under, seal) {
+	if raw == s.view.Raw && s.view.Under != nil && s.sealed(s.view.Under, seal) {
 		s.view.Sent = b.Sent
 		return b.Under.Same(s.view.Under) && s.view.Under.Counts(list)
 	}
-	m, err2 := mark.Parse(raw)
-	if err == nil && err2 == nil && m.RunID == s.c.runID && m.Name == s.Name && m.Counts(list) && s.sealed(m, seal) && !s.view.Memory.NewerThan(m) {
+	m, err := mark.Parse(raw)
+	if err == nil && m.RunID == s.c.runID && m.Name == s.Name && m.Counts(list) && s.sealed(m, seal) && !s.view.Memory.NewerThan(m) {
 		s.learn(m, raw, b.Sent)
 		return b.Under.Same(m)
 	}

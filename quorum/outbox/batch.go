@@ -2,11 +2,13 @@ package outbox
 
 import (
 	"cmp"
+	"errors"
 	"time"
 
 	"github.com/redis/rueidis"
 
 	"github.com/redlockd/redlockd/quorum/mark"
+	"github.com/redlockd/redlockd/quorum/scripts"
 )
 
 // Batch is the tasks that go to a master in one write, followed by reads of its mark
@@ -42,7 +44,7 @@ func (b *Batch) Clear() {
 }
 
 // Commands builds what is written for the batch; it is called once. It is a command for
-// each task or bundle, those of AskMark where there is a mark, and TIME (M3).
+// each task or bundle, AskMark where there is a mark, and TIME (M3).
 func (d *Dialect) Commands(b *Batch) []rueidis.Completed {
 	out := b.commands
 	for i := 0; i < len(b.Tasks); {
@@ -57,42 +59,37 @@ func (d *Dialect) Commands(b *Batch) []rueidis.Completed {
 		i += n
 	}
 	if b.Under != nil {
-		out = d.AskMark(out)
+		out = append(out, d.AskMark())
 	}
 	b.commands = append(out, d.Client.B().Time().Build())
 	return b.commands
 }
 
-// AskMark appends the commands that read the master's mark, and after it the seal of the
-// connection's database, unless that is 0 (M3).
-func (d *Dialect) AskMark(out []rueidis.Completed) []rueidis.Completed {
+// AskMark builds the command that reads the master's mark, and in another database than 0 its
+// seal, too (M3).
+func (d *Dialect) AskMark() rueidis.Completed {
 	if d.DB == 0 {
-		return append(out, d.Client.B().Get().Key(mark.Key).Build())
+		return d.Client.B().Get().Key(mark.Key).Build()
 	}
-	return append(out, d.Client.B().Select().Index(0).Build(), d.Client.B().Get().Key(mark.Key).Build(),
-		d.Client.B().Select().Index(int64(d.DB)).Build(), d.Client.B().Get().Key(mark.Key).Build())
+	return d.Client.B().Arbitrary("EVAL", scripts.Peek.Text, "1", mark.Key).Build()
 }
 
-// ReadMark reads the answers to AskMark, the last of replies. What is not there is empty.
-func (d *Dialect) ReadMark(replies []rueidis.RedisResult) (raw, seal string, err error) {
-	n := len(replies)
+// ReadMark reads the answer to AskMark. What is not there is empty.
+func (d *Dialect) ReadMark(r rueidis.RedisResult) (raw, seal string, err error) {
 	if d.DB == 0 {
-		raw, err = textOf(replies[n-1])
+		if raw, err = r.ToString(); rueidis.IsRedisNil(err) {
+			err = nil
+		}
 		return raw, "", err
 	}
-	raw, err = textOf(replies[n-3])
-	seal, err2 := textOf(replies[n-1])
-	return raw, seal, cmp.Or(err, replies[n-2].Error(), err2)
+	both, err := r.AsStrSlice()
+	if len(both) != 2 {
+		return "", "", cmp.Or(err, errNoMark)
+	}
+	return both[0], both[1], nil
 }
 
-// textOf returns a string, which is empty for null.
-func textOf(r rueidis.RedisResult) (string, error) {
-	text, err := r.ToString()
-	if rueidis.IsRedisNil(err) {
-		err = nil
-	}
-	return text, err
-}
+var errNoMark = errors.New("a script did not answer with a mark and a seal")
 
 // Faults returns the last error code among the results, if any, and whether a task failed that
 // must be delivered.

@@ -12,14 +12,20 @@ if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2])
 return 1`)
 
+	// Peek reads the mark of database 0, and the seal of the connection's database. A script that
+	// selects a database does not change the connection's.
+	Peek = newScript(`
+local seal = redis.call('GET', KEYS[1])
+redis.call('SELECT', 0)
+return {redis.call('GET', KEYS[1]), seal}`)
+
 	// Seal enters a database in the mark of database 0 and seals it, if the mark still is
 	// the one that was seen. Arguments: the database, the old and the new mark, the seal.
 	Seal = newScript(`
 redis.call('SELECT', 0)
-local same = redis.call('GET', KEYS[1]) == ARGV[2]
-if same then redis.call('SET', KEYS[1], ARGV[3]) end
+if redis.call('GET', KEYS[1]) ~= ARGV[2] then return 0 end
+redis.call('SET', KEYS[1], ARGV[3])
 redis.call('SELECT', ARGV[1])
-if not same then return 0 end
 redis.call('SET', KEYS[1], ARGV[4])
 return 1`)
 )

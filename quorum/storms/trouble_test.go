@@ -237,7 +237,7 @@ func (v *visit) ranOut(text string) bool {
 // the required master, by whose word a read tells it: what that master did is no quorum's (V11), and
 // what the next try finds, this one may have counted (P4).
 func (v *visit) changedByWord(text string) bool {
-	if !partly(text) {
+	if !partly(text) || len(v.tries) == 0 {
 		return false
 	}
 	t, tokens := v.tries[0], []string{v.meant.Token}

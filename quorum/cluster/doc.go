@@ -21,8 +21,8 @@
 // that, whether a restart has lost nothing (exemption.go), and which rights redlockd lacks
 // (rights.go).
 //
-// steps.go tells a step of a master's clock from a pause of this redlockd. warmup.go
-// makes a redlockd that has no baseline for a clock wait for others that have one.
+// steps.go tells a step of a master's clock from a pause of this redlockd, and makes one that
+// has no baseline for a clock wait for others that have.
 //
 // What several instances must agree on stands in the marks: grant_limit.go finds the
 // longest hold that all marks have recorded, recorded.go the states of the list of masters

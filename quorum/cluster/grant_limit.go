@@ -14,9 +14,10 @@ import (
 // A master that may have forgotten locks waits as long as any of them may last (M4), and
 // the other masters' marks say how long that is. A quorum of them always knows, since it
 // includes a master that took part in the grant. Fewer know only if the hold had been
-// recorded in all marks. So a hold above the floor is granted only if the mark says that all marks recorded it at one time (GrantLimit), and a new mark takes over the
-// greatest hold of the others before it counts. The floor is in the marks too, since a
-// mark that no instance with a greater max_ttl ever reached can tell nothing of its locks.
+// recorded in all marks. So a hold above the floor is granted only if the mark says that
+// all marks recorded it at one time (GrantLimit), and a new mark takes over the greatest
+// hold of the others before it counts. The floor is in the marks too, since a mark that no
+// instance with a greater max_ttl ever reached can tell nothing of its locks.
 
 // granted is what the marks tell of the locks that may be held.
 type granted struct {
@@ -31,29 +32,31 @@ type granted struct {
 
 // holdSince returns what the marks tell of locks granted before since: the greatest hold
 // that they record, if a quorum of the masters other than of was looked at after since;
-// if fewer were, that of the survivors, and at least the floor; if there are none, at
-// least that of max_ttl.
+// if only some that can tell alone were, the survivors, at least the floor; if there are
+// none, at least that of max_ttl.
 func (d *Database) holdSince(of *Link, since time.Duration) granted {
 	var g granted
-	known := 0
+	var known int
+	var floor time.Duration // of the survivors
 	d.List().each(func(l *Link) {
 		if l.view.Under != nil {
 			g.greatest = max(g.greatest, l.view.Under.Greatest)
 		}
 		if l != of && l.remembers(since) {
 			known++
+			if l.view.Under.GrantLimit > 0 {
+				floor = max(floor, l.view.Under.Floor)
+			}
 		}
 	})
 	g.byQuorum = known >= d.List().Quorum
-	g.remembered = g.byQuorum
+	g.remembered = g.byQuorum || floor > 0
 	least := time.Duration(0)
-	if !g.remembered {
-		var hold time.Duration
-		if hold, least, g.remembered = d.survivors(of, since); g.remembered {
-			g.greatest = max(g.greatest, hold)
-		} else {
-			least = d.holdOfMaxTTL()
-		}
+	switch {
+	case !g.remembered:
+		least = d.holdOfMaxTTL()
+	case !g.byQuorum:
+		least = floor
 	}
 	g.wait = d.over(max(g.greatest, least))
 	return g
@@ -71,18 +74,6 @@ func (d *Database) holdOfMaxTTL() time.Duration {
 // held.
 func (d *Database) over(hold time.Duration) time.Duration {
 	return hold + d.cfg.LookSlack() + d.agreed.Greatest().Timeout
-}
-
-// survivors returns the greatest hold recorded by masters that can tell alone, the
-// greatest that may have been granted unrecorded there, and whether there are any such
-// masters.
-func (d *Database) survivors(of *Link, since time.Duration) (greatest, floor time.Duration, any bool) {
-	d.first().List().each(func(l *Link) {
-		if (of == nil || l.Name != of.Name) && l.remembers(since) && l.view.Under.GrantLimit > 0 {
-			greatest, floor, any = max(greatest, l.view.Under.Greatest), max(floor, l.view.Under.Floor), true
-		}
-	})
-	return greatest, floor, any
 }
 
 // newFloor returns the floor of a new cluster: a hold of max_ttl, up to FloorHold.

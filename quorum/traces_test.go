@@ -39,7 +39,7 @@ func TestTraceExpiryIsUnique(t *testing.T) {
 }
 
 // TestTraceDatabaseListingIsLost checks that a lock is not granted again after a master
-// came back empty, in a database whose hold is longer than database 0's (M3, M4).
+// came back empty, in a database with a longer lock than those in database 0 (M3, M4).
 func TestTraceDatabaseListingIsLost(t *testing.T) {
 	inBubble(t, 3, func(c *testCluster) {
 		open := func(db int) {

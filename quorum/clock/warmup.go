@@ -10,10 +10,9 @@ import "time"
 
 // warmUp is the state of this wait.
 type warmUp struct {
-	// since is when it began, by is until when others must have recorded a step, known
-	// whether by was worked out since.
+	// since is when it began, by is until when others must have recorded a step, 0 if that was
+	// not worked out since.
 	since, by time.Duration
-	known     bool
 }
 
 // WarmUpTime returns the longest time that another redlockd needs to see that a master's
@@ -49,7 +48,7 @@ func (w *Watch) WarmingUp(sent, whole time.Duration) time.Duration {
 		return 0
 	}
 	u := &w.warmUp
-	u.by, u.known = max(u.by, u.since+whole), true
+	u.by = max(u.by, u.since+whole)
 	if sent >= u.by {
 		return 0
 	}

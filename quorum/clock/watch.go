@@ -137,7 +137,7 @@ func (w *Watch) BeginAgain(by Jump) bool {
 func (w *Watch) Judged(recordedInTime, stepRecorded bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.warm.Store(w.warmUp.known && recordedInTime)
+	w.warm.Store(w.warmUp.by > 0 && recordedInTime)
 	if stepRecorded {
 		w.newBaseline()
 	}

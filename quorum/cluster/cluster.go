@@ -13,8 +13,8 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// MarkKey is the key of the mark in each database of a master. It is hidden from clients
-// (M3).
+// MarkKey is the key of a master's mark, and of the seals of its other databases. It is
+// hidden from clients (M3).
 const MarkKey = mark.Key
 
 // ChangeKey is the key of the lock under which a change of the list of masters is

@@ -28,6 +28,7 @@ func (mon *monitor) follow(c *connection, s mark.Observation) error {
 	mon.mu.Lock()
 	used := m != nil && mon.view.Memory.ID == m.ID // it was asked something under this mark
 	zero.mu.Lock()
+	zero.view.Memory.Saw(&mon.view.Memory)
 	j := mark.Judgement{State: zero.status.State, Reason: zero.status.Reason, Left: zero.status.Wait}
 	same := zero.goesBy(m) && m.RunID == c.runID && m.Counts(mon.db.List().name)
 	earlier := m != nil && zero.view.Memory.NewerThan(m)
@@ -39,9 +40,7 @@ func (mon *monitor) follow(c *connection, s mark.Observation) error {
 	case elsewhere:
 		return errElsewhere
 	case earlier:
-		// It was on its way for longer, or the master has data of an earlier time (M4).
-		zero.wakeMonitor()
-		return nil
+		return nil // it was on its way for longer, or the master has data of an earlier time (M4)
 	case !same:
 	case used && !mon.sealed(m, s.Seal):
 		zero.lostSeal(m)

@@ -5,7 +5,7 @@ import "time"
 // How a link reads its master's clock (package clock).
 
 // sawClock records a reading of the master's clock, in microseconds, and reports whether
-// it fits the earlier ones (M5); only for database 0. The caller must hold mu.
+// it fits the earlier ones (M5). The caller must hold mu.
 func (l *Link) sawClock(micros int64, sent, received time.Duration) bool {
 	keep := l.db.agreed.Greatest().Hold
 	if l.view.Under != nil {

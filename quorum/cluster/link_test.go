@@ -241,3 +241,31 @@ func TestV3LeastInTheSettings(t *testing.T) {
 		}
 	}
 }
+
+// M4: a beat that was seen in another database is one that the master must not go back behind.
+func TestM4BeatSeenInAnotherDatabase(t *testing.T) {
+	now := time.Second
+	zero := watched(t, &now)
+	one := newDatabase(zero.change.all, 1)
+	first, l := zero.List().Links[0], one.List().Links[0]
+	before := first.view.Under.With(func(m *mark.Mark) { m.DBs = []int{1} })
+	first.learns(before)
+	l.learns(before.With(func(m *mark.Mark) { m.Beat++ }))
+	first.conn = &connection{}
+	l.conn = first.conn
+	s := mark.Observation{Mark: before, Raw: before.String(), Seal: before.Seal(1), Sent: now}
+	if err := (&monitor{Link: l}).follow(l.conn, s); err != nil || l.open {
+		t.Errorf("a master with a memory of before is asked again in database 1: %v, %v", l.open, err)
+	}
+	if !first.view.Memory.NewerThan(before) {
+		t.Error("database 0 does not know of the beat")
+	}
+	s.Mark = before.With(func(m *mark.Mark) { m.Beat++ })
+	first.learns(s.Mark)
+	if err := (&monitor{Link: l}).follow(l.conn, s); err != nil || !l.open {
+		t.Errorf("a master with the memory of now is not asked: %v, %v", l.open, err)
+	}
+	if now += clock.LookAge + 1; l.byMark(func(*Link) bool { return true }) {
+		t.Error("database 1 goes by what database 0 has not looked at for long (M3)")
+	}
+}

@@ -199,7 +199,7 @@ func (s *sender) fits(b *outbox.Batch, replies []rueidis.RedisResult, micros int
 	}
 	same := b.Under == nil || s.sameMark(b, replies[len(replies)-2])
 	return s.byMark(func(first *Link) bool {
-		return first.sawClock(micros, b.Sent, received) && !first.view.Superseded(first.seated())
+		return first.sawClock(micros, b.Sent, s.now()) && !first.view.Superseded(first.seated())
 	}) && same
 }
 

@@ -3,6 +3,7 @@ package cluster
 import (
 	"time"
 
+	"github.com/redlockd/redlockd/quorum/clock"
 	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
@@ -30,10 +31,10 @@ func (l *Link) byMark(which func(*Link) bool) bool {
 }
 
 // goesBy reports whether the master may be asked something under a mark that was read in
-// another database. The caller must hold mu.
+// another database: it was looked at lately, and has that mark. The caller must hold mu.
 func (l *Link) goesBy(m *mark.Mark) bool {
 	under := l.view.Under
-	return l.open && m != nil && under != nil && m.ID == under.ID && m.Name == under.Name
+	return l.open && l.now()-l.view.Sent <= clock.LookAge && m != nil && under != nil && m.ID == under.ID && m.Name == under.Name
 }
 
 // mayHaveStepped reports whether this redlockd cannot tell whether the clocks of a

@@ -52,6 +52,13 @@ type beatKey struct {
 	beat int64
 }
 
+// Saw takes over a later beat of the same mark, which was seen in another database.
+func (m *Memory) Saw(other *Memory) {
+	if m.ID == other.ID {
+		m.beat = max(m.beat, other.beat)
+	}
+}
+
 // NewerThan reports whether a real mark is older than what this redlockd knows of the
 // master: its beat went back, or its greatest hold is less than what was granted under
 // another mark and may still last.

@@ -29,7 +29,8 @@ func (s Settings) raised(to Settings) Settings {
 	return s.greatest(to)
 }
 
-// seenPadding is the least padding that a mark was last seen to record, at the time at, and timeout that of its greatest padding, which it has recorded since then.
+// seenPadding is the least padding that a mark was last seen to record, at the time at, and
+// timeout that of its greatest padding, which it has recorded since then.
 type seenPadding struct {
 	id             string
 	least, timeout time.Duration

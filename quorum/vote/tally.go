@@ -212,7 +212,7 @@ func (t *Tally) RequiredHolds() bool {
 		return false
 	}
 	its := t.RequiredBallot
-	return t.MostCount < t.Quorum || its.Foreign || its.Token != t.Most || t.Living < t.Quorum && !its.Over
+	return t.MostCount < t.Quorum || its.Foreign || its.Token != t.Most || t.Living < t.Quorum && !its.Over && !t.changing
 }
 
 // Backed reports whether the required master, if there is one, holds the token that was

@@ -173,10 +173,11 @@ func (c *Agreement) use(s Settings) {
 // instance waits and holds locks by these.
 type Settings struct {
 	// Hold is the hold of max_ttl.
-	Hold time.Duration
+	Hold time.Duration `json:"max"`
 	// Timeout is that of one attempt, Least the least padding of all living locks, 0 if it is
 	// not known (padding.go): in Rules, that to which marks are raised.
-	Timeout, Least time.Duration
+	Timeout time.Duration `json:"timeout"`
+	Least   time.Duration `json:"least,omitempty"`
 }
 
 // Padding is what the hold of each new lock has beyond its TTL, apart from drift: one timeout

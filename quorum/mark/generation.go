@@ -10,11 +10,12 @@ import (
 // Generation is the state of the list of masters as the marks record it (M8). A change
 // goes through three phases under one number.
 type Generation struct {
-	Number int
-	Phase  Phase
+	Number int   `json:"n"`
+	Phase  Phase `json:"phase"`
 	// Masters is the list, Before the one that it replaces. Before is empty for the first
 	// list.
-	Masters, Before string
+	Masters string `json:"list"`
+	Before  string `json:"before,omitempty"`
 }
 
 type Phase uint8

@@ -1,7 +1,10 @@
 package mark
 
 import (
+	"encoding/json"
+	"os"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -161,12 +164,20 @@ func TestMarkText(t *testing.T) {
 		Beat: 9, Watched: time.Second, Seen: 17, Why: whyUnfit, DBs: []int{1, 15},
 		Seats: Seats{"0f": {2, "ab", 12}, "1e": {1, Vacant, 0}}, Settings: Settings{time.Minute, time.Second, 2 * time.Second}, Doubt: time.Hour,
 		GrantLimit: time.Hour, Floor: time.Minute}
-	text := `{"Version":4,"Real":true,"ID":"0a","Name":"the \u003cfirst\u003e one","RunID":"r","Number":7,"Phase":2,"Masters":"h,i!","Before":"h,j",` +
-		`"Greatest":500000000,"Beat":9,"Watched":1000000000,"Seen":17,"Why":"was a replica or could evict keys","DBs":[1,15],` +
-		`"Seats":{"0f":{"Epoch":2,"Server":"ab","Beat":12},"1e":{"Epoch":1,"Server":"-","Beat":0}},` +
-		`"Hold":60000000000,"Timeout":1000000000,"Least":2000000000,"Doubt":3600000000000,"GrantLimit":3600000000000,"Floor":60000000000}`
+	text := `{"v":4,"real":true,"id":"0a","name":"the \u003cfirst\u003e one","run":"r","n":7,"phase":2,"list":"h,i!","before":"h,j",` +
+		`"hold":500000000,"beat":9,"watched":1000000000,"seen":17,"why":"was a replica or could evict keys","dbs":[1,15],` +
+		`"seats":{"0f":{"e":2,"s":"ab","b":12},"1e":{"e":1,"s":"-"}},` +
+		`"max":60000000000,"timeout":1000000000,"least":2000000000,"doubt":3600000000000,"limit":3600000000000,"floor":60000000000}`
 	if got := m.String(); got != text {
 		t.Errorf("a mark is stored as %s, want %s", got, text)
+	}
+	doc, err := os.ReadFile("../../docs/design.md")
+	_, table, _ := strings.Cut(string(doc), "\n## What a mark holds\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	for field := range fieldsOf(t, text) {
+		if !regexp.MustCompile("(?m)^\\|[^|]*`" + field + "`[^|]*\\|").MatchString(table) {
+			t.Errorf("docs/design.md does not tell of the field %q, %v", field, err)
+		}
 	}
 	if back, err := Parse(text); err != nil || !reflect.DeepEqual(*back, m) {
 		t.Errorf("it came back as %+v, %v", back, err)
@@ -192,4 +203,11 @@ func TestM8JoiningMasterHasNoGrantLimit(t *testing.T) {
 			t.Errorf("%v: writes %+v, want a real mark with the grant limit %v", phase, j.Write, want)
 		}
 	}
+}
+
+func fieldsOf(t *testing.T, text string) (fields map[string]any) {
+	if err := json.Unmarshal([]byte(text), &fields); err != nil {
+		t.Fatal(err)
+	}
+	return fields
 }

@@ -15,39 +15,41 @@ import (
 const Key = "redlockd:mark"
 
 // Mark shows that a master has forgotten nothing since it was written (M3). A pending
-// mark counts the time of a quarantine, a real one lets the master vote. It is stored as JSON
-// with the names of these fields, and durations in nanoseconds.
+// mark counts the time of a quarantine, a real one lets the master vote. It is stored as JSON,
+// in short, since it is read with each batch; durations are in nanoseconds.
 type Mark struct {
-	Real bool
+	Real bool `json:"real,omitempty"`
 	// ID is random, and new with every mark written where there was none.
-	ID string
+	ID string `json:"id"`
 	// Name is the master's name in the configuration, RunID its server's run_id.
-	Name, RunID string
+	Name  string `json:"name"`
+	RunID string `json:"run"`
 	Generation
 	// Greatest is the greatest hold that was ever granted under the mark.
-	Greatest time.Duration
+	Greatest time.Duration `json:"hold,omitempty"`
 	// Beat is raised once a second (M4).
-	Beat int64
+	Beat int64 `json:"beat,omitempty"`
 	// Watched is how much of a quarantine has passed, Seen the master's clock in
 	// milliseconds when Watched or Doubt was written.
-	Watched time.Duration
-	Seen    int64
+	Watched time.Duration `json:"watched,omitempty"`
+	Seen    int64         `json:"seen,omitempty"`
 	// Why is the reason why the mark is pending, see the why constants.
-	Why string
+	Why string `json:"why,omitempty"`
 	// DBs are the other databases in use, each of which has a seal.
-	DBs []int
+	DBs []int `json:"dbs,omitempty"`
 	// Seats are the seats of all masters (M9), Settings the greatest settings in use.
-	Seats Seats
+	Seats Seats `json:"seats,omitempty"`
 	Settings
 	// Doubt is how much longer, by the master's own clock, a redlockd must not grant here
 	// unless it can tell that this clock has not stepped together with a majority (M5).
 	// Seen is when it was written.
-	Doubt time.Duration
+	Doubt time.Duration `json:"doubt,omitempty"`
 	// GrantLimit is the greatest hold that may be granted: all marks recorded it at one
 	// time, or it is the floor. It is 0 if the mark alone cannot tell what was granted.
 	// Floor is the greatest hold that needs only a quorum of the marks
 	// (cluster/grant_limit.go).
-	GrantLimit, Floor time.Duration
+	GrantLimit time.Duration `json:"limit,omitempty"`
+	Floor      time.Duration `json:"floor,omitempty"`
 }
 
 // The reasons why a mark is pending, as shown to operators.
@@ -80,7 +82,7 @@ const version = 4
 
 // stored is a mark with its version.
 type stored struct {
-	Version int
+	Version int `json:"v"`
 	*Mark
 }
 

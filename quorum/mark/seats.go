@@ -12,11 +12,11 @@ import (
 // longer count.
 type Seat struct {
 	// Epoch counts the servers that have had the seat, from firstEpoch.
-	Epoch int64
+	Epoch int64 `json:"e"`
 	// Server is the id of the server's mark, or Vacant.
-	Server string
+	Server string `json:"s"`
 	// Beat is the highest beat that this mark was seen to have (M4).
-	Beat int64
+	Beat int64 `json:"b,omitempty"`
 }
 
 // firstEpoch returns the epoch of the first server of a seat. A redlockd that was cut off for

@@ -74,7 +74,7 @@ func TestM4MemoryOfBeforeInAnotherDatabase(t *testing.T) {
 // master's own (why 89).
 func TestM4MemoryOfBefore(t *testing.T) {
 	for _, ago := range []time.Duration{5 * time.Second, 30 * time.Second} {
-		for _, later := range []time.Duration{0, 200 * time.Millisecond} {
+		for _, later := range []time.Duration{0, 200 * time.Millisecond, 600 * time.Millisecond} {
 			inBubble(t, 3, func(c *testCluster) {
 				a, third := c.masters[0], c.masters[2]
 				old := a.disk()

@@ -126,6 +126,59 @@ func TestM3FirstUseOfADatabase(t *testing.T) {
 
 // TestM3DatabaseIsFlushed checks that a master that has lost one database votes in none until
 // all that it may have forgotten is over, whoever sees it (M3, why 75). A has the lock on a and
+// TestM3DatabaseIsSwapped checks that a master has lost its mark if SWAPDB has exchanged databases,
+// also if only one batch has seen that, and they are back before the next look: what the batch has
+// deleted may have been another database's lock.
+func TestM3DatabaseIsSwapped(t *testing.T) {
+	for _, swap := range [][2]int{{0, 3}, {3, 5}} {
+		for _, db := range []int{0, 3} {
+			if swap[0] != 0 && db == 0 {
+				continue // database 0 does not see that
+			}
+			t.Run(fmt.Sprint(swap, db), func(t *testing.T) {
+				inBubble(t, 3, func(c *testCluster) {
+					open(c.q, 3)
+					open(c.q, 5)
+					time.Sleep(2500 * time.Millisecond) // no look comes in between
+					f := c.masters[1]
+					was := f.markOf(t).ID
+					f.set(func() { f.Delay = 10 * time.Millisecond }) // before each command
+					out := start(c.q, Op{Kind: Remove, DB: db, Key: "k"})
+					time.Sleep(15 * time.Millisecond)
+					f.set(func() { f.SwapDB(swap[0], swap[1]) }) // the mark is read now
+					time.Sleep(10 * time.Millisecond)
+					f.set(func() { f.SwapDB(swap[0], swap[1]); f.Delay = 0 })
+					<-out
+					time.Sleep(time.Second)
+					if m := f.markOf(t); m.ID == was || m.Real {
+						t.Errorf("its mark is %+v", m)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestM3DatabaseIsSwappedForLong checks the same where a look has seen that the mark is not there.
+func TestM3DatabaseIsSwappedForLong(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		open(c.q, 3)
+		time.Sleep(time.Second)
+		f := c.masters[1]
+		was := f.markOf(t).ID
+		f.set(func() { f.SwapDB(0, 3) })
+		time.Sleep(3 * time.Second)
+		if s := c.state(1); s.State != Refused {
+			t.Errorf("while a seal is in place of the mark: %+v", s)
+		}
+		f.set(func() { f.SwapDB(0, 3) })
+		time.Sleep(3 * time.Second)
+		if m := f.markOf(t); m.ID == was {
+			t.Errorf("its mark is %+v", m)
+		}
+	})
+}
+
 // b; a's database 3 is flushed, or swapped with another one.
 func TestM3DatabaseIsFlushed(t *testing.T) {
 	flushed := func(f *fakeMaster) { f.in(3, f.FlushDB) }

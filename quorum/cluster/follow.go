@@ -43,7 +43,7 @@ func (mon *monitor) follow(c *connection, s mark.Observation) error {
 		return nil // it was on its way for longer, or the master has data of an earlier time (M4)
 	case !same:
 	case used && !mon.sealed(m, s.Seal):
-		zero.lostSeal(m)
+		mon.lose(m)
 		same = false
 	case !used:
 		done, err := mon.seal(c, &s)
@@ -72,15 +72,18 @@ func (mon *monitor) follow(c *connection, s mark.Observation) error {
 	return nil
 }
 
-// lostSeal notes that another database has lost the seal of a mark, and wakes the monitor, which
-// begins a new mark.
-func (l *Link) lostSeal(m *mark.Mark) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.view.Memory.Lost != m.ID {
-		l.view.Memory.Lost = m.ID
-		l.wakeMonitor()
+// lose notes that a mark, or the seal of one, was not there, and wakes the monitor of database 0,
+// which begins a new mark also if it is back by then (SWAPDB). In database 0 the caller must hold
+// mu.
+func (l *Link) lose(m *mark.Mark) {
+	first := l
+	if l.zero != nil {
+		first = l.zero
+		first.mu.Lock()
+		defer first.mu.Unlock()
 	}
+	first.view.Memory.Lost = m.ID
+	first.wakeMonitor()
 }
 
 // seal enters the database in the mark that s shows, and seals it. It reports whether it did:

@@ -90,6 +90,9 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	if s.Mark != nil && j.Open {
 		mon.learn(s.Mark, s.Raw, s.Sent)
 	}
+	if s.Foreign {
+		mon.view.Memory.Lost = mon.view.Memory.ID
+	}
 	mon.status.Version, mon.status.RunID = s.Server.OwnVersion, s.Server.RunID
 	mon.mu.Unlock()
 	mon.enter(c, j)

@@ -221,6 +221,9 @@ func (s *sender) sameMark(b *outbox.Batch, r rueidis.RedisResult) bool {
 		s.learn(m, raw, b.Sent)
 		return b.Under.Same(m)
 	}
+	if err != nil || !s.sealed(m, seal) && !s.sealed(b.Under, seal) {
+		s.lose(b.Under)
+	}
 	s.open = false
 	s.wakeMonitor()
 	if s.zero != nil {

@@ -182,6 +182,9 @@ func (s *Server) Flush() {
 	}
 }
 
+// SwapDB exchanges two databases.
+func (s *Server) SwapDB(a, b int) { s.dbs[a], s.dbs[b] = s.dbs[b], s.dbs[a] }
+
 // FlushDB deletes all keys of a database.
 func (s *Server) FlushDB(db int) {
 	for key := range s.dbs[db] {

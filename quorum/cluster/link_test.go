@@ -269,3 +269,32 @@ func TestM4BeatSeenInAnotherDatabase(t *testing.T) {
 		t.Error("database 1 goes by what database 0 has not looked at for long (M3)")
 	}
 }
+
+// M4, M9: no database counts a master whose server has no seat, or has a mark of before.
+func TestM9OtherDatabasesGoByTheSeat(t *testing.T) {
+	now := time.Second
+	zero := watched(t, &now)
+	one := newDatabase(zero.change.all, 1)
+	first, l := zero.List().Links[0], one.List().Links[0]
+	l.learns(first.view.Under)
+	l.clock.WarmingUp(now, time.Second)
+	l.clock.Judged(true, false)
+	own, _ := zero.agreed.Of(first.hash)
+	if !l.votes() || !first.votes() {
+		t.Fatal("a master that has lost nothing does not vote")
+	}
+	zero.agreed.SawBeat(first.hash, own.Server, first.view.Under.Beat+3)
+	if l.votes() || first.votes() {
+		t.Error("a master with a memory of three beats before votes")
+	}
+	first.learns(first.view.Under.With(func(m *mark.Mark) { m.Beat += 3 }))
+	l.learns(first.view.Under)
+	if !l.votes() || !first.votes() {
+		t.Fatal("a master that has every beat does not vote")
+	}
+	own, _ = zero.agreed.Of(first.hash)
+	zero.agreed.Take(first.hash, own, "another server", 0)
+	if l.votes() || first.votes() {
+		t.Error("a master votes whose seat another server has")
+	}
+}

@@ -66,6 +66,8 @@ func TestJudge(t *testing.T) {
 			Quarantine, true, "pending", "restarted"},
 		{"M4 restarted, durable, and nobody knows of a later beat", Observation{Server: durable, Mark: ours}, saw, exempt,
 			Voting, true, "real", ""},
+		{"M5 restarted, durable, and its clock stepped", Observation{Server: durable, Mark: ours}, Memory{sawReal: true, ID: "id", beat: 7, Stepped: true}, exempt,
+			Quarantine, true, "pending", "restarted"},
 		{"M4 restarted, durable, and others are asked", Observation{Server: durable, Mark: ours}, saw, wait,
 			Quarantine, false, "", "checking it against the other masters"},
 		{"M4 restarted, durable, but with an older beat", Observation{Server: durable, Mark: ours}, saw, r,

@@ -53,6 +53,9 @@ func TestM9ViewOfTheSeat(t *testing.T) {
 	if !v.Holds(Seat{Server: "id"}) || v.Holds(Seat{}) || v.Superseded("id") || v.Superseded("") || !v.Superseded("other") {
 		t.Errorf("standing %+v", v.Standing)
 	}
+	if !v.Holds(Seat{Server: "id", Beat: m.Beat + 2}) || v.Holds(Seat{Server: "id", Beat: m.Beat + 3}) {
+		t.Error("three beats show a memory of before, and two need not (M4)")
+	}
 	v.Lost()
 	v.Connected()
 	if v.Holds(Seat{Server: "id"}) || v.Holds(Seat{}) {

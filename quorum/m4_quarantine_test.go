@@ -22,10 +22,18 @@ func (f *fakeMaster) markOf(t *testing.T) *mark.Mark {
 	return m
 }
 
-// changeMark changes the mark as another instance would.
+// changeMark changes the mark as another instance would, in one step.
 func (f *fakeMaster) changeMark(change func(*mark.Mark)) {
 	f.t.Helper()
-	f.Set(mark.Key, f.markOf(f.t).With(change).String())
+	f.set(func() {
+		e, _ := f.Get(0, mark.Key)
+		m, err := mark.Parse(e.Value)
+		if err != nil {
+			f.t.Fatalf("master %s: %v", f.Name, err)
+		}
+		e.Value = m.With(change).String()
+		f.Put(0, mark.Key, e)
+	})
 }
 
 // votesAgain waits until a master may vote.

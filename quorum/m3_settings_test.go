@@ -251,7 +251,7 @@ func TestM3LongLockAfterASilence(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		o := c.want(do(c.q, acquire("k", "t", 30*time.Minute)), Undecided)
-		if want := "bear it first, and a is in quarantine, b is in quarantine, c is in quarantine"; !strings.HasSuffix(o.Err.Error(), want) {
+		if want := "bear it first, and a is being looked at, b is being looked at, c is being looked at"; !strings.HasSuffix(o.Err.Error(), want) {
 			t.Errorf("answered %q, want %q", o.Err, want)
 		}
 		time.Sleep(3 * time.Second)

@@ -9,6 +9,22 @@ import (
 	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
+// TestM5NothingToWaitFor checks that a redlockd that starts waits for others only where a lock was
+// ever kept, since a step can have ended no other (M5).
+func TestM5NothingToWaitFor(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		for _, waits := range []bool{false, true} {
+			began := time.Now()
+			q := c.redlockd()
+			if err := q.WaitReady(t.Context()); err != nil || time.Since(began) >= clock.LookEvery != waits {
+				t.Errorf("ready after %v, %v; has to wait %v", time.Since(began), err, waits)
+			}
+			c.want(do(q, acquire("k", "t", 10*time.Millisecond)), Won)
+			time.Sleep(time.Second)
+		}
+	})
+}
+
 // TestM5StepBeforeTheFirstLook checks that a redlockd that starts right after a step,
 // and so cannot have seen it, takes, extends and denies nothing by that master's vote
 // until another instance that saw the step can have written it into the mark (M5). It

@@ -573,6 +573,8 @@ var mutants = []mutant{
 		"	zero.view.Memory.Saw(&mon.view.Memory)\n", ""}}, masters},
 	{"M3", "another database goes by a mark of long ago", []change{{"quorum/cluster/standing.go",
 		"l.now()-l.view.Sent <= clock.LookAge", "l.now()-l.view.Sent <= 1000*clock.LookAge"}}, masters},
+	{"M5", "nobody waits at a mark that records a hold", []change{{"quorum/cluster/steps.go",
+		"s.Mark != nil && s.Mark.Greatest == 0 {", "s.Mark != nil {"}}, masters},
 	{"M4", "who waits for others raises the beat at each look", []change{{"quorum/cluster/reconcile.go",
 		"m.Stepped, r.WarmingUp = cause == masterStep, warmingUp", "m.Stepped, r.WarmingUp, m.BeatDue = cause == masterStep, warmingUp, m.BeatDue || warmingUp > 0"}}, masters},
 	{"V2", "a suspension goes unnoticed", []change{{"quorum/clock/clock_linux.go",

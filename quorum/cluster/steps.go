@@ -151,8 +151,12 @@ func (l *Link) doubt(wait time.Duration) {
 }
 
 // warmingUp returns how much longer other instances may take to record a step in the mark
-// that s shows; 0 if they must have done so before s.
+// that s shows; 0 if they must have done so before s. Where the mark records no hold, the
+// master has kept no lock that a step could have ended.
 func (mon *monitor) warmingUp(s mark.Observation) time.Duration {
+	if s.Mark != nil && s.Mark.Greatest == 0 {
+		return mon.clock.WarmingUp(s.Sent, clock.LookPause)
+	}
 	return mon.clock.WarmingUp(s.Sent, clock.WarmUpTime(mon.db.agreed.Greatest().Timeout))
 }
 

@@ -66,7 +66,7 @@ func TestV6WaitedWhileAHealMayAct(t *testing.T) {
 		}
 		out := start(one.Quorum, extend("k", "A", 20*time.Second))
 		time.Sleep(before*each - time.Millisecond)
-		one.farther(9 * time.Millisecond) // for the extend, and for the heal
+		one.farther(7 * time.Millisecond) // for the extend, and for the heal
 		c.want(<-out, Won)
 	})
 }

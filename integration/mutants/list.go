@@ -738,7 +738,7 @@ var mutants = []mutant{
 	{"V11", "what it alone extended was refused", []change{{"quorum/vote/verdict.go",
 		"	case t.Alone():\n		return Undecided, true\n", ""}}, tally},
 	{"V11", "what it alone stored was not there", []change{{"quorum/vote/verdict.go",
-		"known := t.Required == None || t.Required == Denies", "known := t.Required != waits && t.Required != Mute"}}, tally},
+		"	refusable := t.Required == None || t.Required == Denies\n	switch {\n	case t.Agreed():\n		return Won, true\n	case ifPresent", "	refusable := t.Required != waits && t.Required != Mute\n	switch {\n	case t.Agreed():\n		return Won, true\n	case ifPresent"}}, tally},
 	{"V11", "what it released is read as a lock", []change{{"quorum/vote/verdict.go",
 		"	case t.MostCount >= t.Quorum && t.overruled():\n		return NoLock, true\n", ""}}, tally},
 	{"V11", "what it released stands in the way", []change{{"quorum/ballots.go",

@@ -128,10 +128,11 @@ func (d *Database) holdOnAllMarks() time.Duration {
 	return least
 }
 
-// grantLimit returns what to record as GrantLimit in the marks: limit is
-// the hold that all marks recorded at one time, as seen here or by what a quorum of them
-// says; floor is the greatest floor of the others. mayTakeOver reports whether so many others were looked at just now that a
-// master's mark may take over what they record, and can tell alone from then on.
+// grantLimit returns what to record as GrantLimit in the marks: limit is the hold that all
+// marks recorded at one time, as seen here or by what a quorum of them says; floor is the
+// greatest floor of the others. mayTakeOver reports whether so many others were looked at
+// just now that a master's mark may take over what they record, and can tell alone from then
+// on.
 func (d *Database) grantLimit(of *Link) (limit, floor time.Duration, mayTakeOver bool) {
 	since, known := d.now()-2*clock.LookEvery, 0
 	list := d.List()
@@ -161,8 +162,8 @@ func (d *Database) mayRecord(hold time.Duration) bool {
 }
 
 // AboveGrantLimit reports whether a hold may not be granted, because too few marks say that
-// all of them recorded it (M3). lacking names the masters whose marks
-// cannot be written now, as text for operators.
+// all of them recorded it (M3). lacking names the masters whose marks cannot be written now,
+// as text for operators.
 func (d *Database) AboveGrantLimit(hold time.Duration) (above bool, lacking []string) {
 	if d.allRecord(hold) || hold <= d.Floor() {
 		return false, nil

@@ -123,13 +123,13 @@ func (t *Tally) transact(frees bool) (Verdict, bool) {
 // store decides a Store, which no token refuses. If no majority did it in time, it may
 // still have been done on any number of masters, or none: Undecided.
 func (t *Tally) store(ifPresent bool) (Verdict, bool) {
-	known := t.Required == None || t.Required == Denies
+	refusable := t.Required == None || t.Required == Denies
 	switch {
 	case t.Agreed():
 		return Won, true
 	case ifPresent && t.Required == Denies && !t.changing:
 		return NoLock, true
-	case ifPresent && known && t.Yes+t.Unknown+t.Awaited < t.Least:
+	case ifPresent && refusable && t.Yes+t.Unknown+t.Awaited < t.Least:
 		return NoLock, true
 	default:
 		return Undecided, t.Awaited == 0

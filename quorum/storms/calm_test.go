@@ -228,11 +228,14 @@ func (s *storm) nothingLeft(dbs []int) {
 
 // patience returns how many attempts after the calm may be undecided with this error:
 // the slowest ways take longer than the shortest timeouts, a script that was flushed is
-// missing once, and a first long lock waits for a few looks.
+// missing once, and a first long lock waits for a few looks. A master whose beat three others have
+// raised within a second, since they have just come to its list, waits for the next look (M4).
 func patience(text string) int {
 	switch {
 	case strings.Contains(text, "being told"):
 		return 20
+	case strings.Contains(text, "being looked at"):
+		return 6
 	case strings.Contains(text, "too late"), strings.Contains(text, "NOSCRIPT"):
 		return 4
 	default:

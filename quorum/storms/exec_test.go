@@ -102,8 +102,10 @@ func (t *try) whyNull(g *glance) string {
 	}
 	for _, other := range append(slices.Clone(t.tries[t.lock]), t.past[t.lock]...) {
 		_, limits := other.limit(l)
-		// Who found nothing may have read behind a release that came after its WATCH.
-		changes := limits || g.token == "" && (takes(&other.op) || other.op.Kind == quorum.Release && other.sent <= g.got)
+		// Who found nothing may have read behind a release that came after its WATCH, and who
+		// found a lock behind the operation that took it, where the read had to be tried again.
+		changes := limits || takes(&other.op) && (g.token == "" || other.op.TokenAfter() == g.token) ||
+			g.token == "" && other.op.Kind == quorum.Release && other.sent <= g.got
 		if other != t && (other.ended == 0 || other.ended >= g.sent) && changes {
 			return "others changed it meanwhile"
 		}
@@ -168,6 +170,41 @@ func TestStormJudgeOfNulls(t *testing.T) {
 			}
 			it := &try{witness: s.judge, lock: lock, op: quorum.Op{Kind: quorum.Acquire, Key: "k", Token: "A"}, node: s.nodes[0]}
 			if got := it.whyNull(&glance{sent: 10 * time.Second, got: 12 * time.Second}); (got != "") != tt.excused {
+				t.Errorf("%s: %q", tt.name, got)
+			}
+		}
+		delete(s.judge.tries, lock)
+	})
+}
+
+// TestStormJudgeOfNullsOfALock checks that an EXEC that found a lock, which is there, and is null
+// is excused by an operation that took it only if this may have ended after the WATCH.
+func TestStormJudgeOfNullsOfALock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStorm(t, 1)
+		defer s.end()
+		s.build()
+		time.Sleep(30 * time.Second)
+		lock := fakeredis.KeyName{Key: "k"}
+		for _, f := range s.servers {
+			f.Put(0, "k", fakeredis.Entry{Value: "A"})
+		}
+		s.judge.leaseOf(lock, "A").sure = time.Hour
+		for _, tt := range []struct {
+			name    string
+			op      quorum.Op
+			ended   time.Duration
+			excused bool
+		}{
+			{"taken before the watch", quorum.Op{Kind: quorum.Acquire, Token: "A"}, 9 * time.Second, false},
+			{"taken behind the watch", quorum.Op{Kind: quorum.Acquire, Token: "A"}, 11 * time.Second, true},
+			{"became its token behind the watch", quorum.Op{Kind: quorum.Extend, Token: "B", Replace: true, NewToken: "A"}, 11 * time.Second, true},
+			{"another one was refused", quorum.Op{Kind: quorum.Acquire, Token: "B"}, 11 * time.Second, false},
+		} {
+			tt.op.Key = "k"
+			s.judge.tries[lock] = []*try{{witness: s.judge, lock: lock, lease: &lease{}, op: tt.op, sent: 8 * time.Second, ended: tt.ended}}
+			it := &try{witness: s.judge, lock: lock, op: quorum.Op{Kind: quorum.Release, Key: "k", Token: "A"}, node: s.nodes[0]}
+			if got := it.whyNull(&glance{token: "A", sent: 10 * time.Second, got: 12 * time.Second}); (got != "") != tt.excused {
 				t.Errorf("%s: %q", tt.name, got)
 			}
 		}

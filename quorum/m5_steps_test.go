@@ -117,7 +117,7 @@ func quorumJumpsTogether(c *testCluster) {
 	for _, f := range c.masters {
 		f.set(func() { f.Offset = 500 * time.Millisecond })
 	}
-	time.Sleep(2 * time.Second)
+	time.Sleep(3 * time.Second) // the next look sees the jump, and others are waited for: LookEvery + warmingUp, and two looks
 	o := c.want(do(c.q, acquire("other", "t", 10*time.Second)), Undecided)
 	if !strings.Contains(o.Err.Error(), "stood still") {
 		c.t.Errorf("error is %q", o.Err)

@@ -232,6 +232,32 @@ func TestV2ReleasedIsNotRenewed(t *testing.T) {
 	}
 }
 
+// TestV15OverIsNotRenewed checks that a lock whose TTL is over before its reply could leave is not
+// renewed, since others may have been told so: it would come back (V15, V2).
+func TestV15OverIsNotRenewed(t *testing.T) {
+	for _, counted := range []bool{false, true} {
+		inBubble(t, 3, func(c *testCluster) {
+			op, left := acquire("k", "t", 100*time.Millisecond), 0
+			if counted {
+				c.tell(do(c.q, op))
+				op, left = extend("k", "t", 110*time.Millisecond), 3
+			}
+			o := c.want(do(c.q, op), Won)
+			c.untilOver(op.TTL)
+			c.want(do(c.q, Op{Kind: Read, Key: "k"}), Absent)
+			renew(o)
+			if _, err := o.Confirm(o.Clock()); err == nil {
+				t.Error("it is confirmed")
+			}
+			c.want(do(c.q, Op{Kind: Read, Key: "k"}), Absent)
+			synctest.Wait()
+			if n := c.copies("k", "t"); n != left {
+				t.Errorf("extended %v: %d copies are left, want %d", counted, n, left)
+			}
+		})
+	}
+}
+
 // TestV2SeveralAreRenewedOrNone checks that if one of several locks is not renewed,
 // none is granted, and those created are rolled back (V2).
 func TestV2SeveralAreRenewedOrNone(t *testing.T) {

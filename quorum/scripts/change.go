@@ -25,8 +25,8 @@ end
 // meets ends the script where a key is not as it must be. Those are copies that an operation has
 // met, given by lock and attempt; or these locks as they were created, or as an attempt has them
 // that began before the operation did, by the master's own clock (V8). A bare copy has the
-// lock 0. What is over is absent for who needs a living copy, and stays until its expiry (V15,
-// [tail.Tail.Over]).
+// lock 0. What is over is absent for who needs a living copy, a renewal too, and stays until its
+// expiry (V15, [tail.Tail.Over]).
 const meets = `
 local was, at = {}, 2
 for i, k in ipairs(KEYS) do
@@ -53,7 +53,8 @@ for i, k in ipairs(KEYS) do
       for n = 1, #ids, 8 do met = met or sub(ids, n, n + 7) == id end
       if not met then return -2 end
     end
-    if tailed and (must == 'living' or must == 'present') and now > num(@end, 36) + num(@grace, 36) then return 0 end
+    local living = must == 'living' or must == 'present' or must == 'own' and ARGV[at + 3] == 'raise'
+    if tailed and living and now > num(@end, 36) + num(@grace, 36) then return 0 end
   end
   was[i], at = v, at + 8
 end

@@ -156,7 +156,10 @@ func (mon *monitor) look(c *connection) (mark.Observation, error) {
 	if err != nil {
 		return s, err
 	}
-	if s.Raw != "" {
+	switch {
+	case s.Raw == mon.judged.Raw:
+		s.Mark, s.Foreign = mon.judged.Mark, mon.judged.Foreign
+	case s.Raw != "":
 		s.Mark, err = mark.Parse(s.Raw)
 		s.Foreign = err != nil
 	}

@@ -14,52 +14,44 @@ import (
 type deadlines struct {
 	now clock.Clock
 
-	mu          sync.Mutex
-	first, last *due
-	timer       *time.Timer
+	mu sync.Mutex
+	// ring is before the first attempt and behind the last one.
+	ring  due
+	timer *time.Timer
 	// armed is when the timer fires; 0 if it is not set.
 	armed time.Duration
 }
 
-// timeouter is an attempt; timeout is called when its time is over.
-type timeouter interface{ timeout() }
-
 // due is an attempt's entry in the deadlines, whose mu guards it.
 type due struct {
-	of           timeouter
-	at           time.Duration
-	listed       bool
+	of *attempt
+	at time.Duration
+	// before and next are nil for an attempt that is not listed.
 	before, next *due
 }
+
+func (d *deadlines) init(now clock.Clock) { d.now, d.ring.before, d.ring.next = now, &d.ring, &d.ring }
 
 // add has timeout called at the time at, unless the attempt is removed before.
 func (d *deadlines) add(a *due, at, now time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	before := d.last
-	for before != nil && before.at > at {
+	before := d.ring.before
+	for before != &d.ring && before.at > at {
 		before = before.before
 	}
-	a.at, a.listed, a.before = at, true, before
-	if before != nil {
-		a.next, before.next = before.next, a
-	} else {
-		a.next, d.first = d.first, a
-	}
-	if a.next != nil {
-		a.next.before = a
-	} else {
-		d.last = a
-	}
+	a.at, a.before, a.next = at, before, before.next
+	a.before.next, a.next.before = a, a
 	d.arm(now)
 }
 
 // arm sets the timer for the first attempt. The caller must hold mu.
 func (d *deadlines) arm(now time.Duration) {
-	if d.first == nil || d.armed != 0 && d.armed <= d.first.at {
+	first := d.ring.next
+	if first == &d.ring || d.armed != 0 && d.armed <= first.at {
 		return
 	}
-	d.armed = d.first.at
+	d.armed = first.at
 	if wait := d.armed - now; d.timer == nil {
 		d.timer = time.AfterFunc(wait, d.fire)
 	} else {
@@ -76,20 +68,10 @@ func (d *deadlines) remove(a *due) {
 
 // unlist takes an attempt out of the list. The caller must hold mu.
 func (d *deadlines) unlist(a *due) {
-	if !a.listed {
-		return
-	}
-	if a.before != nil {
-		a.before.next = a.next
-	} else {
-		d.first = a.next
-	}
 	if a.next != nil {
-		a.next.before = a.before
-	} else {
-		d.last = a.before
+		a.before.next, a.next.before = a.next, a.before
+		a.before, a.next = nil, nil
 	}
-	a.listed, a.before, a.next = false, nil, nil
 }
 
 // fire calls timeout for the attempts whose time is over.
@@ -97,7 +79,7 @@ func (d *deadlines) fire() {
 	now := d.now()
 	var over []*due
 	d.mu.Lock()
-	for a := d.first; a != nil && a.at <= now; a = d.first {
+	for a := d.ring.next; a != &d.ring && a.at <= now; a = d.ring.next {
 		d.unlist(a)
 		over = append(over, a)
 	}

@@ -40,7 +40,7 @@ func New(cfg cluster.Config, log hclog.Logger) (*Quorum, error) {
 func NewWithClock(cfg cluster.Config, log hclog.Logger, now clock.Clock) (*Quorum, error) {
 	q := &Quorum{now: now}
 	q.underWay.init()
-	q.deadlines.now = now
+	q.deadlines.init(now)
 	all, err := cluster.New(cfg, log, now, q.lockChange)
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ type attempt struct {
 	// asked and effects are the part that its tasks share.
 	asked   outbox.Asked
 	effects []outbox.Effect
-	// then is called with the verdict; nil stands for call.verdict.
+	// then is called with the verdict.
 	then func(*attempt, Verdict)
 	// id names the attempt in what it gives to copies, lock what it stores over others (V6).
 	id, lock tail.ID
@@ -228,7 +228,7 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 	switch v {
 	case Won:
 		a.repeat()
-		a.mend(less, func() { a.goOn(v) })
+		a.mend(less, func() { a.then(a, v) })
 		return
 	case Held:
 		// The next client is refused as well, so there is time to wait for the other
@@ -238,15 +238,6 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 		a.rollback(mayHaveCreated)
 	}
 	a.repeat()
-	a.goOn(v)
-}
-
-// goOn passes the verdict on.
-func (a *attempt) goOn(v Verdict) {
-	if a.then == nil {
-		a.call.verdict(a, v)
-		return
-	}
 	a.then(a, v)
 }
 

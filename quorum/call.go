@@ -109,7 +109,7 @@ func (c *call) start(now time.Duration) {
 	case c.probing && c.op.Kind != Read:
 		c.probe()
 	default:
-		c.attempt(c.op, nil, now)
+		c.attempt(c.op, verdict, now)
 	}
 }
 

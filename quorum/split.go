@@ -6,7 +6,8 @@ import (
 )
 
 // verdict takes the verdict on an attempt of the call's own operation.
-func (c *call) verdict(a *attempt, v Verdict) {
+func verdict(a *attempt, v Verdict) {
+	c := a.call
 	switch {
 	case c.op.Kind == Read:
 		if o := a.outcome(v); !c.failed(a, o) {
@@ -63,7 +64,7 @@ func (c *call) mayRetry() bool {
 func (c *call) probe() {
 	a := newAttempt(c, c.op, c.probed)
 	if a.box.first = a.masters.FirstToAsk(); a.box.first < 0 {
-		c.attempt(c.op, nil, c.q.now())
+		c.attempt(c.op, verdict, c.q.now())
 		return
 	}
 	a.begin(c.q.now())
@@ -74,7 +75,7 @@ func (c *call) probe() {
 func (c *call) probed(a *attempt, v Verdict) {
 	refused := a.votes().refusedFirst()
 	if v == Won || !refused || v == Undecided && a.masters.Required >= 0 {
-		c.verdict(a, v)
+		verdict(a, v)
 		return
 	}
 	look := &Op{Kind: Read, Key: c.op.Key, DB: c.op.DB}
@@ -83,7 +84,7 @@ func (c *call) probed(a *attempt, v Verdict) {
 		switch {
 		case v == Held && held && c.mayProlong(token):
 			// Only the first master refused.
-			c.attempt(c.op, c.verdict, c.q.now())
+			c.attempt(c.op, verdict, c.q.now())
 			return
 		case v == Held && held:
 			c.finish(&Outcome{Verdict: Held, State: State{Found: true, Token: token}})

@@ -192,37 +192,6 @@ func (o *Outcome) Clock() time.Duration {
 	return o.grant.attempt.call.q.now()
 }
 
-// Confirm must be called right before the reply is written (V2); at is a reading of
-// Clock, taken then or shortly before. If the error is nil, the reply must have been
-// written so long after at as left says; 0 is no limit. Otherwise the outcome came too
-// late and was rolled back, and the error's text is the reply instead. An outcome that
-// promises nothing is always confirmed. One that is Late may be renewed before (Renew).
-func (o *Outcome) Confirm(at time.Duration) (left time.Duration, err error) {
-	if o.grant == nil {
-		return 0, nil
-	}
-	left, err = o.grant.confirm(at)
-	if err != nil {
-		o.withdraw()
-	}
-	return left, err
-}
-
-func (o *Outcome) withdraw() {
-	if o.withdrawn != nil {
-		o.withdrawn.Withdrawn()
-	}
-}
-
-// Undo rolls back what was won, since the client cannot be answered any more (P5). It
-// returns at once. An outcome that granted nothing has nothing to roll back.
-func (o *Outcome) Undo() {
-	if o.grant != nil {
-		o.grant.undo()
-	}
-	o.withdraw()
-}
-
 // Client is the client that asked for an operation.
 type Client interface {
 	// Gone reports whether the client no longer waits for the outcome. It must be safe

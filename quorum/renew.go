@@ -39,24 +39,39 @@ func (g *grant) limit() time.Duration {
 	return max(g.attempt.times.began, g.renewed) + g.attempt.call.q.cfg.Timeout
 }
 
-func (g *grant) confirm(at time.Duration) (left time.Duration, err error) {
+// Confirm must be called right before the reply is written (V2); at is a reading of
+// Clock, taken then or shortly before. If the error is nil, the reply must have been
+// written so long after at as left says; 0 is no limit. Otherwise the outcome came too
+// late and was rolled back, and the error's text is the reply instead. An outcome that
+// promises nothing is always confirmed. One that is Late may be renewed before (Renew).
+func (o *Outcome) Confirm(at time.Duration) (left time.Duration, err error) {
+	g := o.grant
+	if g == nil {
+		return 0, nil
+	}
 	timeout, limit := g.attempt.call.q.cfg.Timeout, g.limit()
 	if at <= limit {
 		return max(1, limit-at), nil // not 0, which is no limit
 	}
 	g.attempt.call.q.counts.lateGrants.Add(1)
-	g.undo()
+	o.Undo()
 	return 0, tooLate(g.attempt.op.Kind, at-limit+timeout, timeout)
 }
 
-// undo rolls the grant back. Doing it twice does no harm, since the rollback names the
-// attempt. It marks no watch: whoever watches what it deletes has seen its lock, and EXEC finds
-// that gone (S4).
-func (g *grant) undo() {
-	g.mu.Lock()
-	g.undone = true
-	g.mu.Unlock()
-	g.attempt.rollback(mayHaveCreated)
+// Undo rolls back what was won, since the client cannot be answered any more (P5). It
+// returns at once. Doing it twice does no harm, since the rollback names the attempt. It marks
+// no watch: whoever watches what it deletes has seen its lock, and EXEC finds that gone (S4). An
+// outcome that granted nothing has nothing to roll back.
+func (o *Outcome) Undo() {
+	if g := o.grant; g != nil {
+		g.mu.Lock()
+		g.undone = true
+		g.mu.Unlock()
+		g.attempt.rollback(mayHaveCreated)
+	}
+	if o.withdrawn != nil {
+		o.withdrawn.Withdrawn()
+	}
 }
 
 // Late reports whether the outcome grants something, and the reply may be written at

@@ -56,7 +56,7 @@ var mutants = []mutant{
 	{"V2", "renewed for ever", []change{{"quorum/renew.go",
 		"&& g.rounds < maxRenewals", ""}}, votes},
 	{"V2", "a late client is told, and nothing rolled back", []change{{"quorum/renew.go",
-		"	g.undo()\n	return 0, tooLate(", "	return 0, tooLate("}}, votes},
+		"	o.Undo()\n	return 0, tooLate(", "	return 0, tooLate("}}, votes},
 	{"V3", "hold without padding", []change{{"quorum/cluster/arithmetic.go",
 		"return ttl + padding + c.Drift(ttl+padding)", "return ttl"}}, masters},
 	{"V15", "a release after the TTL is told 1", []change{{"quorum/outbox/answer.go",

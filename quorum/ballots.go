@@ -53,13 +53,6 @@ func (v *ballotBox) count(which func(*vote.Ballot) bool) (n int) {
 	return n
 }
 
-// answered returns how many masters have answered.
-func (v *ballotBox) answered() int {
-	return v.count(func(b *vote.Ballot) bool {
-		return b.Vote != vote.Awaited && b.Vote != vote.Unasked && b.Vote != vote.Silent
-	})
-}
-
 // tooFew reports whether so few masters have answered, and nothing else is known, that no verdict
 // can be certain: it need not be worked out. With an even number of masters fewer than a quorum
 // can show that there is no lock.

@@ -26,18 +26,12 @@ func (a *attempt) noQuorum(v Verdict) error {
 		return tooLate(kind, a.times.known-a.times.began, a.call.q.cfg.Timeout)
 	}
 	var silent []int
-	foreign, doubtful := false, 0
 	for i, b := range ballots {
-		foreign = foreign || b.Foreign
-		if b.Doubtful {
-			doubtful++
-		}
 		if b.Vote == vote.Silent || b.Vote == vote.Awaited || b.Vote == vote.Unasked {
 			silent = append(silent, i)
 		}
 	}
-	answered := n - len(silent)
-	if foreign && answered >= q && t.Tokenless >= q {
+	if t.Tokenless >= q {
 		return errors.New("WRONGTYPE Operation against a key holding the wrong kind of value")
 	}
 	if err := lacking(a.call.db.Database, (&outbox.Task{Kind: kind}).Creates(), q); err != nil && !split {
@@ -46,9 +40,9 @@ func (a *attempt) noQuorum(v Verdict) error {
 	if t.Required == vote.Mute {
 		return a.withoutRequired(ballots)
 	}
-	text := fmt.Sprintf(noQuorumAnswered, answered, n, q, t.Yes, t.Met)
-	if doubtful > 0 {
-		text += fmt.Sprintf(", %d of them in quarantine", doubtful)
+	text := fmt.Sprintf(noQuorumAnswered, t.Answered, n, q, t.Yes, t.Met)
+	if t.Doubtful > 0 {
+		text += fmt.Sprintf(", %d of them in quarantine", t.Doubtful)
 	}
 	if t.Absent > 0 {
 		text += fmt.Sprintf(", %d without the key", t.Absent)
@@ -62,7 +56,7 @@ func (a *attempt) noQuorum(v Verdict) error {
 	if t.Alone() && !split {
 		text += "; it is done at the required master, but no majority has the lock"
 	}
-	if foreign {
+	if t.Tokenless > 0 {
 		text += "; a client keeps another type than a string there, on the master itself"
 	}
 	return &UndecidedError{text}

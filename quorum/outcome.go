@@ -44,7 +44,7 @@ func (a *attempt) readState(o *Outcome, t *vote.Tally) {
 	case over:
 		o.Verdict, left = Absent, hold
 	}
-	locks, lacks := a.box.locksOf(token), t.Least-t.Unknown-a.box.count(func(b *vote.Ballot) bool { return b.Doubtful })
+	locks, lacks := a.box.locksOf(token), t.Least-t.Unknown-t.Doubtful
 	if t.RequiredHolds() {
 		locks, lacks = t.RequiredBallot.Tail.Lock.String(), 1 // by its word alone (V11)
 	}

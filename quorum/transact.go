@@ -151,7 +151,8 @@ func (c *call) notTransacted(a *attempt, v Verdict, changes []Change) {
 	if leaves {
 		c.tried.note(changes, o)
 	}
-	if !acted && a.votes().answered() >= a.masters.Quorum && c.mayRetry() {
+	box := a.votes()
+	if t := vote.Count(box.ballots, box.needs); !acted && t.Answered >= a.masters.Quorum && c.mayRetry() {
 		c.retry()
 		return
 	}

@@ -78,6 +78,8 @@ type Tally struct {
 	Quorum, Least                int
 	Awaited, Yes, Absent, Silent int
 	Prolonged, Tokenless         int
+	// Answered is the number of masters that have answered, and whose answers count.
+	Answered int
 	// Most is the token found on the most masters, MostCount the number of these.
 	Most      string
 	MostCount int
@@ -89,8 +91,10 @@ type Tally struct {
 	// firm is the number of masters not in quarantine that hold Most. rival is the number
 	// of those that any other token which was found may have at most: where it was found, and
 	// in quarantine with another one, since these may have held it before they lost their
-	// memory. doubtful is the number of masters in quarantine where a token was found.
-	firm, rival, doubtful int
+	// memory.
+	firm, rival int
+	// Doubtful is the number of masters in quarantine where a token was found.
+	Doubtful int
 	// Required is the required master's answer (V11), RequiredBallot is that master's
 	// ballot; None and nil if there is no such master.
 	Required       requiredAnswer
@@ -127,11 +131,11 @@ func Count(ballots []Ballot, n Needs) Tally {
 			t.Met++
 		}
 	}
-	t.Unknown = t.Silent + n.LeavingCopies
+	t.Unknown, t.Answered = t.Silent+n.LeavingCopies, t.Yes+t.Absent+t.Met
 	if t.Met == 0 {
 		return t
 	}
-	t.doubtful = MastersWith(ballots, nil)
+	t.Doubtful = MastersWith(ballots, nil)
 	for i := range ballots {
 		b := &ballots[i]
 		switch {
@@ -156,7 +160,7 @@ func Count(ballots []Ballot, n Needs) Tally {
 func (t *Tally) contested() bool {
 	rival := t.rival
 	if t.Awaited > 0 {
-		rival = max(rival, t.doubtful)
+		rival = max(rival, t.Doubtful)
 	}
 	return t.firm < t.Quorum && rival > 0 && rival+t.Unknown+t.Awaited >= t.Least
 }

@@ -36,7 +36,6 @@ func VerdictOf(asked Question, ballots []Ballot, n Needs) (v Verdict, certain bo
 // the verdict is Split, which is tried again. held reports whether the required
 // master's refusal alone is enough, by the votes so far (V11).
 func (t *Tally) acquire(held bool) (Verdict, bool) {
-	answered := t.Yes + t.Absent + t.Met
 	refusable := t.Required == None || t.Required == Denies
 	switch {
 	case t.Agreed():
@@ -45,14 +44,14 @@ func (t *Tally) acquire(held bool) (Verdict, bool) {
 		return Undecided, true
 	case t.Yes+t.Awaited >= t.Quorum && t.Required != Denies:
 		return Undecided, false
-	case t.MostCount >= t.Quorum && refusable, held && answered >= t.Quorum:
+	case t.MostCount >= t.Quorum && refusable, held && t.Answered >= t.Quorum:
 		return Held, true
 	case t.Required == waits, t.Awaited > 0 && (held || t.MostCount+t.Awaited >= t.Quorum && t.Required != agrees):
 		return Undecided, false
-	case answered >= t.Quorum:
+	case t.Answered >= t.Quorum:
 		return Split, true
 	default:
-		return Undecided, answered+t.Awaited < t.Quorum
+		return Undecided, t.Answered+t.Awaited < t.Quorum
 	}
 }
 
@@ -60,7 +59,6 @@ func (t *Tally) acquire(held bool) (Verdict, bool) {
 // ones (Unknown). If the required master held the token, it is released; while that
 // master is mute, the release is undecided (V11).
 func (t *Tally) release() (Verdict, bool) {
-	answered := t.Yes + t.Absent + t.Met
 	switch {
 	case t.Yes >= t.Quorum:
 		return Won, true
@@ -74,7 +72,7 @@ func (t *Tally) release() (Verdict, bool) {
 		return t.negative()
 	case t.Awaited > 0:
 		return Undecided, false
-	case t.Yes >= 1 && answered >= t.Quorum && t.Met == 0:
+	case t.Yes >= 1 && t.Answered >= t.Quorum && t.Met == 0:
 		return Won, true
 	default:
 		return Undecided, true

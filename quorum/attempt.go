@@ -114,7 +114,7 @@ func (a *attempt) Vote(i int, b vote.Ballot, now time.Duration) {
 		a.mu.Unlock()
 		return
 	}
-	if i == a.box.first && (b.Vote == vote.Created || b.Vote == vote.Prolonged || b.Vote == vote.Longer) {
+	if i == a.box.first && (b.Vote == vote.Created || b.Extended()) {
 		a.askOthers(now)
 		return
 	}

@@ -1,7 +1,7 @@
 package quorum
 
 import (
-	"strings"
+	"slices"
 
 	"github.com/redlockd/redlockd/quorum/tail"
 	"github.com/redlockd/redlockd/quorum/vote"
@@ -147,42 +147,15 @@ func (v *ballotBox) mayLive(t *vote.Tally) bool {
 	return t.Living > 0 && t.Living < t.Quorum && t.Living+doubtful+t.Unknown+t.Awaited >= t.Least
 }
 
-// over returns how many of the copies that were prolonged belonged to a lock that was over.
-func (v *ballotBox) over() int {
-	return v.count(func(b *vote.Ballot) bool { return b.Over && (b.Vote == vote.Prolonged || b.Vote == vote.Longer) })
-}
-
-// locksOf returns the locks of the copies that have a token, one for each copy, put together as
-// they are written; a bare token counts as the lock 0.
-func (v *ballotBox) locksOf(token string) string {
-	var out strings.Builder
-	for i := range v.ballots {
-		if b := &v.ballots[i]; b.Vote == vote.Found && b.Token == token && !b.Foreign {
-			out.WriteString(b.Tail.Lock.String())
-		}
-	}
-	return out.String()
-}
-
 // severalLocks reports whether the copies that have a token are of several locks, so that only the
 // answers that are awaited tell which of them a quorum has (S4).
 func (v *ballotBox) severalLocks(token string) bool {
-	var first *vote.Ballot
-	for i := range v.ballots {
-		switch b := &v.ballots[i]; {
-		case b.Vote != vote.Found || b.Token != token:
-		case first == nil:
-			first = b
-		case b.Tail.Lock != first.Tail.Lock:
-			return true
-		}
-	}
-	return false
+	of := func(b vote.Ballot) bool { return b.Vote == vote.Found && b.Token == token }
+	first := slices.IndexFunc(v.ballots, of)
+	return slices.ContainsFunc(v.ballots, func(b vote.Ballot) bool { return of(b) && b.Tail.Lock != v.ballots[first].Tail.Lock })
 }
 
 // prolonged returns how many copies of a lock were prolonged.
 func (v *ballotBox) prolonged(lock tail.ID) int {
-	return v.count(func(b *vote.Ballot) bool {
-		return (b.Vote == vote.Prolonged || b.Vote == vote.Longer) && b.Tail.Lock == lock
-	})
+	return v.count(func(b *vote.Ballot) bool { return b.Extended() && b.Tail.Lock == lock })
 }

@@ -124,8 +124,9 @@ type State struct {
 	// because the hold of Token is not over (V3). Only its owner's release deletes it, and
 	// what stores Token again takes it (V15).
 	Lapsed bool
-	// locks are those of the copies (ballotBox.locksOf), lacks is how many of them a lock that
-	// may have a quorum has at least, or by the required master's word (V11), when Found.
+	// locks are those of the copies, one for each copy, put together as they are written; a bare
+	// token counts as the lock 0. lacks is how many of them a lock that may have a quorum has at
+	// least, or by the required master's word (V11), when Found.
 	locks string
 	lacks int
 }

@@ -19,7 +19,7 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 		o.grant = &a.promise
 		// The client had the lock if a quorum may have prolonged it, by the votes so
 		// far (V4), and its TTL was not over (V15).
-		had := t.Prolonged - a.box.over()
+		had := a.box.count(func(b *vote.Ballot) bool { return !b.Over && b.Extended() })
 		o.Prolonged = had+t.Awaited+t.Silent >= t.Quorum && had > 0
 	case v == Held && a.op.Kind == Read:
 		a.readState(o, &t)
@@ -33,45 +33,36 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 	return o
 }
 
-// readState fills in the token and the q-th greatest remaining time (V10). A lock that
-// is over is absent (V15). The caller must hold mu.
+// readState fills in the token and the q-th greatest remaining times (V10). A lock that is over
+// is absent (V15). If no quorum can decide, or the key is no string, the verdict is Undecided. A
+// token that only the required master holds is an old client's lock: its word is a quorum of one
+// (V11). The caller must hold mu.
 func (a *attempt) readState(o *Outcome, t *vote.Tally) {
-	token, left, hold, over, ok := a.leftOf(t)
-	switch {
-	case !ok:
-		o.Verdict = Undecided
-		return
-	case over:
-		o.Verdict, left = Absent, hold
-	}
-	locks, lacks := a.box.locksOf(token), t.Least-t.Unknown-t.Doubtful
-	if t.RequiredHolds() {
-		locks, lacks = t.RequiredBallot.Tail.Lock.String(), 1 // by its word alone (V11)
-	}
-	o.State = State{Found: !over, Lapsed: over, Token: token, TTL: min(max(left, time.Millisecond), a.call.q.cfg.MaxTTL),
-		Hold: hold, locks: locks, lacks: lacks}
-}
-
-// leftOf returns the token that a read found, what remains of its TTL and of its hold, and
-// whether the lock is over. ok is false if no quorum can decide, or if the key is no string. A
-// token that only the required master holds is an old client's lock (V11). The caller must hold
-// mu.
-func (a *attempt) leftOf(t *vote.Tally) (token string, remains, hold time.Duration, over, ok bool) {
-	if t.RequiredHolds() {
-		b := t.RequiredBallot
-		return b.Token, b.Left, b.Hold, b.Over, !b.Foreign
+	among, quorum, over := a.box.ballots, t.Quorum, t.Living < t.Quorum
+	s := State{Token: t.Holder(), lacks: t.Least - t.Unknown - t.Doubtful}
+	alone := t.RequiredHolds()
+	if alone {
+		among, quorum, over = []vote.Ballot{*t.RequiredBallot}, 1, t.RequiredBallot.Over
+		s.lacks = 1
 	}
 	var left, holds []time.Duration
-	for _, b := range a.box.ballots {
-		if b.Vote == vote.Found && b.Token == t.Most && !b.Foreign {
+	for _, b := range among {
+		if b.Vote == vote.Found && b.Token == s.Token && !b.Foreign {
 			left, holds = append(left, b.Left), append(holds, b.Hold)
+			s.locks += b.Tail.Lock.String()
 		}
 	}
-	if len(left) < t.Quorum || a.box.mayLive(t) {
-		return "", 0, 0, false, false
+	nth := len(left) - quorum
+	if nth < 0 || !alone && a.box.mayLive(t) {
+		o.Verdict = Undecided
+		return
 	}
 	slices.Sort(left)
 	slices.Sort(holds)
-	nth := len(left) - t.Quorum
-	return t.Most, left[nth], holds[nth], t.Living < t.Quorum, true
+	s.Found, s.Lapsed, s.TTL, s.Hold = !over, over, left[nth], holds[nth]
+	if over {
+		o.Verdict, s.TTL = Absent, s.Hold
+	}
+	s.TTL = min(max(s.TTL, time.Millisecond), a.call.q.cfg.MaxTTL)
+	o.State = s
 }

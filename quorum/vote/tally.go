@@ -68,6 +68,9 @@ type Ballot struct {
 // Met reports whether the master has told which token it holds.
 func (b *Ballot) Met() bool { return b.Vote == Refused || b.Vote == Found }
 
+// Extended reports whether the key held the token, and is the attempt's now.
+func (b *Ballot) Extended() bool { return b.Vote == Prolonged || b.Vote == Longer }
+
 // same reports whether two masters hold the same token.
 func (b *Ballot) same(other *Ballot) bool {
 	return b.Token == other.Token && b.Foreign == other.Foreign

@@ -50,12 +50,7 @@ func (c *call) await() {
 	if !c.answered && c.stay == nil {
 		c.stay = time.AfterFunc(c.left(), func() {
 			// A release is carried out all the same when its turn comes (V7).
-			c.mu.Lock()
-			if c.acts {
-				c.mu.Unlock()
-				return
-			}
-			c.answerLocked(&Outcome{Err: waitedTooLong(c.q.cfg.Stay())}, c.q.now())
+			c.answer(&Outcome{Err: undecided(noQuorumTurn, c.q.cfg.Stay())}, c.q.now(), false)
 		})
 	}
 }
@@ -132,7 +127,7 @@ func (c *call) superfluous() bool {
 // abandon ends the call without a run; the first of the calls that would have shared
 // its outcome goes out instead.
 func (c *call) abandon() {
-	c.answer(&Outcome{Err: errGone}, c.q.now())
+	c.answer(&Outcome{Err: errGone}, c.q.now(), true)
 	c.passOn()
 	c.db.keys.leave(c)
 }
@@ -189,7 +184,7 @@ func (c *call) finishAt(o *Outcome, now time.Duration) {
 	}
 	acquired := c.op.Kind == Acquire || c.op.Kind == Decide && o.Done == Acquire
 	gone := acquired && c.over()
-	if !c.answer(o, now) || gone {
+	if !c.answer(o, now, true) || gone {
 		o.Undo() // before the next operation on the key
 		gone = acquired
 	}
@@ -201,15 +196,11 @@ func (c *call) finishAt(o *Outcome, now time.Duration) {
 	c.db.keys.leave(c)
 }
 
-// answer calls done at the time now, once; it returns false if that happened before.
-func (c *call) answer(o *Outcome, now time.Duration) bool {
+// answer calls done at the time now, once; it returns false if that happened before. Unless the
+// call is decided it does nothing while a task may act (V6).
+func (c *call) answer(o *Outcome, now time.Duration, decided bool) bool {
 	c.mu.Lock()
-	return c.answerLocked(o, now)
-}
-
-// answerLocked is answer for a caller that holds mu; it releases it.
-func (c *call) answerLocked(o *Outcome, now time.Duration) bool {
-	if c.answered {
+	if c.answered || c.acts && !decided {
 		c.mu.Unlock()
 		return false
 	}

@@ -162,9 +162,6 @@ func (a *attempt) why(ballots []vote.Ballot, masters []int) string {
 	return strings.Join(parts, ", ")
 }
 
-// waitedTooLong is the error for an operation that did not get its turn in time (V2).
-func waitedTooLong(stay time.Duration) error { return undecided(noQuorumTurn, stay) }
-
 // cannotList returns why nothing can be listed: the masters' states if they explain it.
 func cannotList(d *cluster.Database) error {
 	if why := lacking(d, true, d.List().Quorum); why != nil {

@@ -96,7 +96,7 @@ func (c *call) answerSharing(o *Outcome, now time.Duration) {
 		shared := new(outcome)
 		s.op.sees(shared)
 		c.q.counts.ended(s.op.Kind, shared.Verdict)
-		s.answer(shared, now)
+		s.answer(shared, now, true)
 	}
 	c.sharing = nil
 }

@@ -974,7 +974,7 @@ var mutants = []mutant{
 	{"V2", "votes that are read after a pause win", []change{{"quorum/attempt.go",
 		"if v == Won && a.promises() && now-a.times.began > a.call.q.cfg.Timeout {", "if false {"}}, votes},
 	{"P5", "what was told NOQUORUM and won is not undone", []change{{"quorum/call.go",
-		"if !c.answer(o, now) || gone {", "if c.answer(o, now); gone {"}}, votes},
+		"if !c.answer(o, now, true) || gone {", "if c.answer(o, now, true); gone {"}}, votes},
 	{"V3", "slow looks give an expiry", []change{{"quorum/clock/watch.go",
 		"if received-sent <= w.exact() {", "if true {"}}, clocks},
 	{"V3", "a look tells the clock if it is as slow as our own timeout", []change{{"quorum/cluster/link_clock.go",

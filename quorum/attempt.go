@@ -222,13 +222,12 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 		a.call.q.counts.lateGrants.Add(1)
 	}
 	a.unwanted, a.won = v != Won, v == Won
-	less := v == Won && a.asksForLess()
 	a.countVotes()
 	a.mu.Unlock()
 	switch v {
 	case Won:
 		a.repeat()
-		a.mend(less, func() { a.then(a, v) })
+		a.mend()
 		return
 	case Held:
 		// The next client is refused as well, so there is time to wait for the other

@@ -24,15 +24,8 @@ func (a *attempt) asksForLess() bool {
 	if !may || a.harmsIfLate() {
 		return false
 	}
-	longer, unknown := 0, 0
-	for _, b := range a.box.ballots {
-		switch b.Vote {
-		case vote.Longer:
-			longer++
-		case vote.Awaited, vote.Silent:
-			unknown++
-		}
-	}
+	longer := a.box.count(func(b *vote.Ballot) bool { return b.Vote == vote.Longer })
+	unknown := a.box.count(func(b *vote.Ballot) bool { return b.Vote == vote.Awaited || b.Vote == vote.Silent })
 	return longer > 0 && !(a.op.raises && longer+unknown >= a.box.needs.Quorum)
 }
 
@@ -40,13 +33,13 @@ func (a *attempt) asksForLess() bool {
 // "absent" had arrived when a quorum had prolonged it. If the client asked for less, it also
 // shortens the copies that have kept a later expiry, or may yet (V6): the client has the lock by
 // now, and only what is still the attempt's is shortened. Both are sent at once, so that this
-// redlockd's next operation goes behind them. Another instance's does not. So then, which
-// leads to the answer to the client, is called when no task can act any more: all are
-// answered, or the masters' clocks have passed their deadline.
-func (a *attempt) mend(less bool, then func()) {
-	tasks := a.mending(less)
+// redlockd's next operation goes behind them. Another instance's does not. So the
+// verdict, which leads to the answer to the client, is passed on when no task can act any more:
+// all are answered, or the masters' clocks have passed their deadline.
+func (a *attempt) mend() {
+	tasks := a.mending()
 	if len(tasks) == 0 || !a.call.delayAnswer() {
-		then()
+		a.then(a, Won)
 		return
 	}
 	now := a.call.q.now()
@@ -54,7 +47,7 @@ func (a *attempt) mend(less bool, then func()) {
 		a.mu.Lock()
 		a.times.ended = a.call.q.now()
 		a.mu.Unlock()
-		then()
+		a.then(a, Won)
 	}
 	limit := time.AfterFunc(a.times.until+a.call.q.cfg.Grace()-now, over)
 	var left atomic.Int32
@@ -79,10 +72,11 @@ func (a *attempt) mend(less bool, then func()) {
 func ignored(vote.Ballot) {}
 
 // mending returns the tasks of mend, by the index of their master.
-func (a *attempt) mending(less bool) map[int]*outbox.Task {
+func (a *attempt) mending() map[int]*outbox.Task {
 	var out map[int]*outbox.Task
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	less := a.asksForLess()
 	lock, heals := a.healsAs()
 	for i, b := range a.box.ballots {
 		absent := b.Vote == vote.Absent || b.AbsentVoid

@@ -402,7 +402,7 @@ var mutants = []mutant{
 	{"V6", "an extend to less leaves those that it has not waited for", []change{{"quorum/mend.go",
 		" || b.Vote == vote.Awaited):", "):"}}, votes},
 	{"V9", "an extend is told while its heals can act", []change{{"quorum/mend.go",
-		"	if len(tasks) == 0 || !a.call.delayAnswer() {\n", "	defer then()\n	then = func() {}\n	if len(tasks) == 0 {\n"}}, votes},
+		"	if len(tasks) == 0 || !a.call.delayAnswer() {\n", "	defer a.then(a, Won)\n	a.then = func(*attempt, Verdict) {}\n	if len(tasks) == 0 {\n"}}, votes},
 	{"V9", "an extend waits for a heal that is not answered", []change{{"quorum/mend.go",
 		"a.times.until+a.call.q.cfg.Grace()-now, over", "time.Hour, over"}}, votes},
 	{"V10", "old copies are a holder", []change{{"quorum/vote/verdict.go",

@@ -295,7 +295,7 @@ func TestM4Unfit(t *testing.T) {
 			}
 		}
 		o := c.want(do(c.q, acquire("other", "t", 10*time.Second)), Undecided)
-		if !strings.HasPrefix(o.Err.Error(), "NOQUORUM 1 of 3 masters may vote: 2 quarantine, waiting ") {
+		if !strings.HasPrefix(o.Err.Error(), "NOQUORUM 1 of 3 masters may vote: a quarantine waiting ") {
 			t.Errorf("error is %q", o.Err)
 		}
 		c.masters[0].set(func() { c.masters[0].Replica = false })
@@ -325,7 +325,7 @@ func TestM6Bootstrap(t *testing.T) {
 		c.q = c.redlockd()
 		time.Sleep(5 * time.Second)
 		o := c.want(do(c.q, acquire("k", "t", 10*time.Second)), Undecided)
-		want := "NOQUORUM 0 of 3 masters may vote: 3 new, waiting "
+		want := "NOQUORUM 0 of 3 masters may vote: a new waiting "
 		if text := o.Err.Error(); !strings.HasPrefix(text, want) || !strings.HasSuffix(text, "(run redlockd -bootstrap if no lock can be held)") {
 			t.Errorf("error is %q", text)
 		}

@@ -38,7 +38,7 @@ func (a *attempt) noQuorum(v Verdict) error {
 		return err
 	}
 	if t.Required == vote.Mute {
-		return a.withoutRequired(ballots)
+		return undecided(noQuorumRequired, a.why(ballots, []int{a.masters.Required}))
 	}
 	text := fmt.Sprintf(noQuorumAnswered, t.Answered, n, q, t.Yes, t.Met)
 	if t.Doubtful > 0 {
@@ -60,16 +60,6 @@ func (a *attempt) noQuorum(v Verdict) error {
 		text += "; a client keeps another type than a string there, on the master itself"
 	}
 	return &UndecidedError{text}
-}
-
-// withoutRequired is the error while the required master cannot be asked (V11).
-func (a *attempt) withoutRequired(ballots []vote.Ballot) error {
-	at := a.masters.Required
-	text := a.why(ballots, []int{at})
-	if wait := a.masters.Links[at].Describe().Wait; wait > 0 {
-		text += ", waiting " + wholeSeconds(wait).String()
-	}
-	return undecided(noQuorumRequired, text)
 }
 
 // tooLate is the error for an operation that was won, but so long after its first byte
@@ -98,33 +88,17 @@ func lacking(d *cluster.Database, toVote bool, q int) error {
 	if left := d.Silence(); toVote && left > 0 {
 		return undecided(noQuorumStill, wholeSeconds(left))
 	}
-	states := map[cluster.MasterState]int{}
-	var wait time.Duration
-	var refusal string
 	masters := d.Status()
+	var others []string
 	for _, m := range masters {
-		states[m.State]++
-		if m.State == cluster.Refused {
-			refusal = m.Name + " " + m.Reason
-		}
-		wait = max(wait, m.Wait)
-	}
-	var parts []string
-	for _, s := range []cluster.MasterState{cluster.Fresh, cluster.Quarantine, cluster.Frozen, cluster.Down, cluster.Refused} {
-		if states[s] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", states[s], s))
+		if m.State != cluster.Voting {
+			others = append(others, stateOf(m))
 		}
 	}
-	if len(parts) > 0 && states[cluster.Refused] > 0 {
-		parts[len(parts)-1] += " (" + refusal + ")"
+	if len(others) == 0 {
+		others = append(others, "the others are being looked at")
 	}
-	if len(parts) == 0 {
-		parts = append(parts, "the others are being looked at")
-	}
-	text := fmt.Sprintf(noQuorumFew, n, len(d.List().Links), can, strings.Join(parts, ", "))
-	if wait > 0 {
-		text += fmt.Sprintf(", waiting %v", wholeSeconds(wait))
-	}
+	text := fmt.Sprintf(noQuorumFew, n, len(d.List().Links), can, strings.Join(others, ", "))
 	if wantsBootstrap(d, masters) {
 		text += " (" + bootstrapHint + ")"
 	}
@@ -153,13 +127,25 @@ func (a *attempt) why(ballots []vote.Ballot, masters []int) string {
 	parts := make([]string, len(masters))
 	for k, i := range masters {
 		l := a.masters.Links[i]
-		state := string(l.Describe().State)
-		if state == string(cluster.Voting) {
-			state = l.WhyMissing(&ballots[i], a.times.began, a.box.unsent>>i&1 == 0, a.mark)
+		if s := l.Describe(); s.State != cluster.Voting {
+			parts[k] = stateOf(s)
+		} else {
+			parts[k] = l.Name + " " + l.WhyMissing(&ballots[i], a.times.began, a.box.unsent>>i&1 == 0, a.mark)
 		}
-		parts[k] = l.Name + " " + state
 	}
 	return strings.Join(parts, ", ")
+}
+
+// stateOf says why a master does not vote, and for how long.
+func stateOf(m cluster.MasterStatus) string {
+	text := m.Name + " " + string(m.State)
+	if m.State == cluster.Refused {
+		text += " (" + m.Reason + ")"
+	}
+	if m.Wait > 0 {
+		text += " waiting " + wholeSeconds(m.Wait).String()
+	}
+	return text
 }
 
 // cannotList returns why nothing can be listed: the masters' states if they explain it.

@@ -216,7 +216,7 @@ func TestV11NothingIsTakenOrExtendedWithoutIt(t *testing.T) {
 		old.startEmpty()
 		time.Sleep(5 * time.Second)
 		o := c.want(do(c.q, acquire("new", "t", time.Second)), Undecided)
-		if text := o.Err.Error(); !strings.Contains(text, "a quarantine, waiting ") {
+		if text := o.Err.Error(); !strings.Contains(text, "a quarantine waiting ") {
 			t.Errorf("refused by %q, want the quarantine named", text)
 		}
 		c.want(do(c.q, Op{Kind: Extend, Key: "k", Token: "t", TTL: 60 * time.Second}), Undecided)

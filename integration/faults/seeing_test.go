@@ -176,11 +176,11 @@ func TestJudgeOfNoQuorum(t *testing.T) {
 		{"four seconds later", cut, 6 * s, "x", ""},
 		{"in quarantine, as it says", lost, 9 * s, "x", waiting},
 		{"in quarantine, as it does not say any more", lost, 12 * s, "x", ""},
-		{"in quarantine, as the answer says", lost, 12 * s, "2 of 5 masters may vote: 3 quarantine", waiting},
-		{"new, as the answer says", lost, 12 * s, "2 of 5 masters may vote: 3 new", waiting},
+		{"in quarantine, as the answer says", lost, 12 * s, "2 of 5 masters may vote: c quarantine waiting 9s, d quarantine waiting 9s, e down", waiting},
+		{"new, as the answer says", lost, 12 * s, "2 of 5 masters may vote: c new waiting 9s, d new waiting 9s, e down", waiting},
 		{"it grants nothing, as clocks may have stepped", lost, 7 * s, "the clocks of a majority jumped together, or redlockd stood still: it grants nothing for 1s", still},
 		{"it grants nothing for too long", lost, 11500 * ms, "the clocks of a majority jumped together, or redlockd stood still: it grants nothing for 1s", ""},
-		{"cut off long ago, and the answer speaks of a quarantine", cut, 6 * s, "2 of 5 masters may vote: 3 quarantine", ""},
+		{"cut off long ago, and the answer speaks of a quarantine", cut, 6 * s, "2 of 5 masters may vote: c quarantine waiting 9s, d quarantine waiting 9s, e down", ""},
 	} {
 		e := &call{kind: acquire, token: "a", sent: c.at, got: c.at + 10*ms, answer: unknown, value: "NOQUORUM " + c.text}
 		w := &times{troubles: []*trouble{c.by}, mute: said}

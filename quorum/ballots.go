@@ -40,17 +40,7 @@ func (v *ballotBox) wentOut(i int) bool { return v.sent>>i&1 != 0 }
 
 // mayAct reports whether some master may still carry the operation out.
 func (v *ballotBox) mayAct() bool {
-	return v.count(func(b *vote.Ballot) bool { return b.Vote == vote.Awaited || b.MayAct }) > 0
-}
-
-// count returns how many ballots satisfy which.
-func (v *ballotBox) count(which func(*vote.Ballot) bool) (n int) {
-	for i := range v.ballots {
-		if which(&v.ballots[i]) {
-			n++
-		}
-	}
-	return n
+	return vote.HowMany(v.ballots, func(b *vote.Ballot) bool { return b.Vote == vote.Awaited || b.MayAct }) > 0
 }
 
 // tooFew reports whether so few masters have answered, and nothing else is known, that no verdict
@@ -141,7 +131,7 @@ func (v *ballotBox) heldWithSilent(ours string) bool {
 // lost (V10). While the list changes, the smaller of the two quorums may have prolonged
 // it (M8).
 func (v *ballotBox) mayLive(t *vote.Tally) bool {
-	doubtful := v.count(func(b *vote.Ballot) bool {
+	doubtful := vote.HowMany(v.ballots, func(b *vote.Ballot) bool {
 		return b.Vote == vote.Found && b.Doubtful && (b.Token != t.Most || b.Over) // what it held before is not known
 	})
 	return t.Living > 0 && t.Living < t.Quorum && t.Living+doubtful+t.Unknown+t.Awaited >= t.Least
@@ -157,5 +147,5 @@ func (v *ballotBox) severalLocks(token string) bool {
 
 // prolonged returns how many copies of a lock were prolonged.
 func (v *ballotBox) prolonged(lock tail.ID) int {
-	return v.count(func(b *vote.Ballot) bool { return b.Extended() && b.Tail.Lock == lock })
+	return vote.HowMany(v.ballots, func(b *vote.Ballot) bool { return b.Extended() && b.Tail.Lock == lock })
 }

@@ -24,8 +24,8 @@ func (a *attempt) asksForLess() bool {
 	if !may || a.harmsIfLate() {
 		return false
 	}
-	longer := a.box.count(func(b *vote.Ballot) bool { return b.Vote == vote.Longer })
-	unknown := a.box.count(func(b *vote.Ballot) bool { return b.Vote == vote.Awaited || b.Vote == vote.Silent })
+	longer := vote.HowMany(a.box.ballots, func(b *vote.Ballot) bool { return b.Vote == vote.Longer })
+	unknown := vote.HowMany(a.box.ballots, func(b *vote.Ballot) bool { return b.Vote == vote.Awaited || b.Vote == vote.Silent })
 	return longer > 0 && !(a.op.raises && longer+unknown >= a.box.needs.Quorum)
 }
 

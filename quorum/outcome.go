@@ -19,7 +19,7 @@ func (a *attempt) outcome(v Verdict) *Outcome {
 		o.grant = &a.promise
 		// The client had the lock if a quorum may have prolonged it, by the votes so
 		// far (V4), and its TTL was not over (V15).
-		had := a.box.count(func(b *vote.Ballot) bool { return !b.Over && b.Extended() })
+		had := vote.HowMany(a.box.ballots, func(b *vote.Ballot) bool { return !b.Over && b.Extended() })
 		o.Prolonged = had+t.Awaited+t.Silent >= t.Quorum && had > 0
 	case v == Held && a.op.Kind == Read:
 		a.readState(o, &t)

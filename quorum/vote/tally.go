@@ -130,8 +130,13 @@ func Count(ballots []Ballot, n Needs) Tally {
 		case Silent:
 			t.Silent++
 		case Refused, Found:
-			t.meet(ballots, i)
 			t.Met++
+			if b.Foreign {
+				t.Tokenless++
+			}
+			if n := HowMany(ballots[:i+1], func(other *Ballot) bool { return other.Met() && other.same(b) }); n > t.MostCount {
+				t.Most, t.MostCount, t.most = b.Token, n, b
+			}
 		}
 	}
 	t.Unknown, t.Answered = t.Silent+n.LeavingCopies, t.Yes+t.Absent+t.Met
@@ -171,30 +176,17 @@ func (t *Tally) contested() bool {
 // MastersWith returns how many masters may hold the token of the ballot of, or, if of is
 // nil, a token that was found nowhere.
 func MastersWith(ballots []Ballot, of *Ballot) int {
-	n := 0
+	return HowMany(ballots, func(b *Ballot) bool { return b.Met() && of != nil && b.same(of) || b.Doubtful })
+}
+
+// HowMany returns how many ballots satisfy which.
+func HowMany(ballots []Ballot, which func(*Ballot) bool) (n int) {
 	for i := range ballots {
-		b := &ballots[i]
-		if b.Met() && of != nil && b.same(of) || b.Doubtful {
+		if which(&ballots[i]) {
 			n++
 		}
 	}
 	return n
-}
-
-// meet counts the masters among the first i+1 where the token of ballot i was found.
-func (t *Tally) meet(ballots []Ballot, i int) {
-	b, n := &ballots[i], 0
-	for k := range ballots[:i+1] {
-		if other := &ballots[k]; other.Met() && other.same(b) {
-			n++
-		}
-	}
-	if b.Foreign {
-		t.Tokenless++
-	}
-	if n > t.MostCount {
-		t.Most, t.MostCount, t.most = b.Token, n, b
-	}
 }
 
 // absent reports whether there is certainly no lock: so few masters hold any token, or may,

@@ -59,18 +59,9 @@ func (n Needs) AnswerOf(ballots []Ballot) requiredAnswer {
 // HeldBy reports whether the required master's refusal alone shows that the lock is
 // held (V11): the ballots contain no token except that one and ours.
 func (n Needs) HeldBy(ballots []Ballot, ours string) bool {
-	if n.AnswerOf(ballots) != Denies {
+	if n.AnswerOf(ballots) != Denies || ballots[n.Required].Vote == Absent {
 		return false
 	}
 	its := &ballots[n.Required]
-	if its.Vote == Absent {
-		return false
-	}
-	for i := range ballots {
-		b := &ballots[i]
-		if b.Met() && !b.same(its) && (b.Token != ours || b.Foreign) {
-			return false
-		}
-	}
-	return true
+	return HowMany(ballots, func(b *Ballot) bool { return b.Met() && !b.same(its) && (b.Token != ours || b.Foreign) }) == 0
 }

@@ -92,30 +92,23 @@ type listing struct{ *cluster.List }
 
 // look takes one step at a master, or at another one if it does not answer; false if none does.
 func (m *listing) look(ctx context.Context, at place, most int) ([]string, place, bool) {
-	seen, tried := at.seen(), uint64(0)
-	first := -1
-	if at.cursor() != 0 {
-		first = at.master()
-	}
+	not, i, cursor := at.seen(), at.master(), at.cursor()
 	for {
-		i := m.toLookAt(seen|tried, first)
+		if cursor == 0 || !m.Links[i].KnowsAllLocks() {
+			i, cursor = m.toLookAt(not), 0
+		}
 		if i < 0 {
 			return nil, 0, false
 		}
-		cursor := uint64(0)
-		if i == first {
-			cursor = at.cursor()
-		}
 		got := &outbox.Page{Cursor: cursor, Count: most}
 		_, ok := cluster.AskOne(ctx, m.Links[i], &outbox.Task{Page: got})
-		if ok && got.Next>>(64-placeBits) == 0 {
-			if got.Next != 0 {
-				return got.Keys, newPlace(i, seen, got.Next), true
-			}
-			seen |= 1 << i
-			return got.Keys, m.after(seen), true
+		switch {
+		case ok && got.Next == 0:
+			return got.Keys, m.after(at.seen() | 1<<i), true
+		case ok && got.Next>>(64-placeBits) == 0:
+			return got.Keys, newPlace(i, at.seen(), got.Next), true
 		}
-		first, tried = -1, tried|1<<i
+		not, cursor = not|1<<i, 0
 	}
 }
 
@@ -130,14 +123,10 @@ func (m *listing) after(seen uint64) place {
 
 // toLookAt returns a master whose keys count, or -1. The keys of a master that may have
 // forgotten locks do not count, since some may be missing (M4).
-func (m *listing) toLookAt(not uint64, first int) int {
+func (m *listing) toLookAt(not uint64) int {
 	best := -1
 	for i, l := range m.Links {
-		fit := not>>i&1 == 0 && l.KnowsAllLocks()
-		switch {
-		case fit && i == first:
-			return i
-		case fit && (best < 0 || i == m.Required):
+		if not>>i&1 == 0 && l.KnowsAllLocks() && (best < 0 || i == m.Required) {
 			best = i
 		}
 	}

@@ -44,17 +44,13 @@ func (c *call) decide(read *attempt, v Verdict) {
 		return
 	}
 	if op.doesNothing() {
-		o.Done = Read
 		c.finish(o)
 		return
 	}
 	c.passOn()
 	if o.State.Lapsed && op.Kind == Release {
 		// There is no lock, whatever becomes of its copies (V15).
-		c.attempt(&op, func(*attempt, Verdict) {
-			o.Done = Read
-			c.finish(o)
-		}, c.q.now())
+		c.attempt(&op, func(*attempt, Verdict) { c.finish(o) }, c.q.now())
 		return
 	}
 	c.carryOut(op, o.State, func(Verdict) bool { return c.retried() }, c.q.now())
@@ -107,7 +103,7 @@ func (c *call) carryOut(op Op, s State, again func(Verdict) bool, now time.Durat
 			return
 		}
 		o := a.outcome(v)
-		if o.Done = op.Kind; v == Won {
+		if v == Won {
 			c.finish(o)
 			return
 		}

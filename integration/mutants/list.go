@@ -378,7 +378,7 @@ var mutants = []mutant{
 	{"V8", "a change that one master missed is forgotten", []change{{"quorum/repeat.go",
 		"if !e.Final() || !a.won", "if !e.Final() || e.Gives() || !a.won"}}, votes},
 	{"V8", "what was lost goes behind what is kept since", []change{{"quorum/outbox/retries.go",
-		"		o.keep(t, true)\n", "		o.keep(t, false)\n"}}, waiting},
+		"slices.Backward(tasks) {\n		o.keep(t, true)", "slices.Backward(tasks) {\n		o.keep(t, false)"}}, waiting},
 	{"V8", "a change that failed too often goes behind the release that waits", []change{{"quorum/outbox/retries.go",
 		"if t.tries >= MaxTries && !waits[t.Key()] {", "if t.tries >= MaxTries {"}}, waiting},
 	{"V8", "a release that was done behind a change that failed is not repeated", []change{{"quorum/outbox/retries.go",

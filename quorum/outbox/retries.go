@@ -104,7 +104,7 @@ const MaxTries = 3
 // the connection has ended, they are lost with those. What must be delivered and was done behind a
 // failed one of its key is sent again, too: it may have found what that was to change.
 func (o *Outbox) Repeat(b *Batch, results []Result) {
-	var owed, again, kept []*Task
+	var owed, again []*Task
 	failed, waits := map[string]bool{}, map[string]bool{}
 	for i, t := range b.Tasks {
 		failed[t.Key()] = failed[t.Key()] || !results[i].Done && t.MustDeliver()
@@ -117,7 +117,7 @@ func (o *Outbox) Repeat(b *Batch, results []Result) {
 	}
 	for _, t := range slices.Backward(owed) {
 		if t.tries >= MaxTries && !waits[t.Key()] {
-			kept = append(kept, t)
+			o.keep(t, true)
 			continue
 		}
 		t.tries++
@@ -125,8 +125,6 @@ func (o *Outbox) Repeat(b *Batch, results []Result) {
 		again = append(again, t)
 		o.bytes += t.size()
 	}
-	slices.Reverse(kept)
 	slices.Reverse(again)
-	o.KeepFirst(kept)
 	o.queue = append(again, o.queue...)
 }

@@ -476,7 +476,7 @@ var mutants = []mutant{
 	{"M4", "quarantine off", []change{{"quorum/mark/judge.go",
 		"fresh := &Mark{ID: NewID(),", "fresh := &Mark{Real: true, ID: NewID(),"}}, marks},
 	{"M4", "absent in quarantine is a vote", []change{{"quorum/vote/weight.go",
-		"case b.Vote == Absent || b.AbsentVoid:", "case (b.Vote == Absent || b.AbsentVoid) && w != FoundOnly:"}}, tally},
+		"w != Void && (b.Vote", "w != Void && w != FoundOnly && (b.Vote"}}, tally},
 	{"M4", "acquires go to a master in quarantine", []change{{"quorum/cluster/queue.go",
 		"return !t.Creates() || l.mayCreate(now)", "return true"},
 		{"quorum/cluster/sender.go", "case t.Creates() && !mayCreate, ", "case false && !mayCreate, "}, {"quorum/vote/weight.go",

@@ -45,16 +45,12 @@ func (b *Batch) Read(d *Dialect, answers []rueidis.RedisResult) []Result {
 	return b.results
 }
 
-// Weigh makes the ballot a vote of this weight. reading is of the master's clock, in milliseconds,
-// shortly after it carried the task out.
+// Weigh makes the ballot a vote of this weight, which tells what a copy that was met says of its
+// TTL at this reading of the master's clock, in milliseconds, shortly after it carried the task
+// out. A lock that is over is absent for who releases it, though it has gone by that (V15). By a
+// clock that may have stepped nothing is over (M5).
 func (r *Result) Weigh(t *Task, w vote.Weight, reading int64) {
-	r.Ballot = w.Of(timed(r.Ballot, w, reading), t.Kind)
-}
-
-// timed tells what a copy that was met says of its TTL at this reading. A lock that is over is
-// absent for who releases it, though it has gone by that (V15). By a clock that may have stepped
-// nothing is over (M5).
-func timed(b vote.Ballot, w vote.Weight, reading int64) vote.Ballot {
+	b := r.Ballot
 	b.Over = w != vote.NoAbsence && b.Tail.Over(reading)
 	switch {
 	case b.Vote == vote.Found && !b.Tail.Bare():
@@ -62,7 +58,7 @@ func timed(b vote.Ballot, w vote.Weight, reading int64) vote.Ballot {
 	case b.Vote == vote.Released && b.Over:
 		b.Vote = vote.Absent
 	}
-	return b
+	r.Ballot = w.Of(b, t.Kind)
 }
 
 func read(t *Task, msg rueidis.RedisMessage, err error) Result {

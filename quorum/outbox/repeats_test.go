@@ -253,13 +253,15 @@ func TestV15OverByItsClock(t *testing.T) {
 		{"another's, over", vote.Refused, reading - 21, vote.Full, vote.Refused, true},
 	} {
 		its := tail.Tail{Lock: 1, Attempt: 8, End: c.end, Grace: 20 * time.Millisecond}
-		b := timed(vote.Ballot{Vote: c.met, Tail: its}, c.by, reading)
-		if b.Vote != c.want || b.Over != c.over || b.Tail != its {
+		r := Result{Ballot: vote.Ballot{Vote: c.met, Tail: its}}
+		r.Weigh(&Task{}, c.by, reading)
+		if b := r.Ballot; b.Vote != c.want || b.Over != c.over || b.Tail != its {
 			t.Errorf("%s: %v, over %v, %+v, want %v, over %v", c.name, b.Vote, b.Over, b.Tail, c.want, c.over)
 		}
 	}
-	if b := timed(vote.Ballot{Vote: vote.Released}, vote.Full, 1<<60); b.Vote != vote.Released || b.Over {
-		t.Errorf("a bare token was released as %v, over %v", b.Vote, b.Over)
+	r := Result{Ballot: vote.Ballot{Vote: vote.Released}}
+	if r.Weigh(&Task{}, vote.Full, 1<<60); r.Ballot.Vote != vote.Released || r.Ballot.Over {
+		t.Errorf("a bare token was released as %v, over %v", r.Ballot.Vote, r.Ballot.Over)
 	}
 }
 

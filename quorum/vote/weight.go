@@ -50,19 +50,9 @@ func (s Standing) Weight() Weight {
 
 // Of returns the vote that counts where a master has answered b to an operation of this kind.
 func (w Weight) Of(b Ballot, asked Kind) Ballot {
-	absent := Ballot{Vote: Silent, AbsentVoid: true, MayAct: b.MayAct, Unsettled: b.Unsettled}
-	nothing := Ballot{Vote: Silent, MayAct: b.MayAct, Unsettled: b.Unsettled}
-	switch {
-	case w == Full:
-		return b
-	case w == Void:
-		return nothing
-	case b.Vote == Absent || b.AbsentVoid:
-		return absent
-	case w == HealOnly:
-		return nothing
-	case w == FoundOnly && !asked.counts(b):
-		return nothing
+	absent := w != Full && w != Void && (b.Vote == Absent || b.AbsentVoid)
+	if w == Void || w == HealOnly || absent || w == FoundOnly && !asked.counts(b) {
+		return Ballot{Vote: Silent, AbsentVoid: absent, MayAct: b.MayAct, Unsettled: b.Unsettled}
 	}
 	b.Doubtful = w == FoundOnly && b.Vote == Found
 	return b

@@ -24,14 +24,13 @@ func (a *attempt) begin(now time.Duration) {
 		return
 	}
 	a.call.q.deadlines.add(&a.due, a.times.until, now)
-	for i := range a.box.ballots {
-		if a.box.first >= 0 && i != a.box.first {
+	which := ^uint16(0)
+	if first := a.box.first; first >= 0 {
+		which = 1 << first
+		for i := range a.box.ballots {
 			a.box.ballots[i].Vote = vote.Unasked
 		}
-	}
-	which := ^uint16(0)
-	if a.box.first >= 0 {
-		which = 1 << a.box.first
+		a.box.ballots[first].Vote = vote.Awaited
 	}
 	a.asking = true
 	a.mu.Unlock()

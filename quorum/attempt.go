@@ -185,11 +185,10 @@ func (a *attempt) timeout() {
 	a.mu.Lock()
 	now := a.call.q.now()
 	if a.over || a.asking {
-		again := !a.over
-		a.mu.Unlock()
-		if again {
+		if !a.over {
 			a.call.q.deadlines.add(&a.due, now+time.Millisecond, now)
 		}
+		a.mu.Unlock()
 		return
 	}
 	for i := range a.box.ballots {
@@ -201,8 +200,8 @@ func (a *attempt) timeout() {
 		a.times.known = now
 	}
 	if wait := a.times.until + a.call.q.cfg.Grace(); now < wait && a.mayAct() {
-		a.mu.Unlock()
 		a.call.q.deadlines.add(&a.due, wait, now)
+		a.mu.Unlock()
 		return
 	}
 	v, _ := a.count()

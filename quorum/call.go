@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -83,14 +84,14 @@ func (c *call) delayAnswer() bool {
 // now is the time.
 func (c *call) start(now time.Duration) {
 	if c.superfluous() {
-		c.abandon()
+		c.answer(&Outcome{Err: errGone}, now, true)
+		c.passOn() // the first of those that would have shared its outcome goes out instead
+		c.db.keys.leave(c)
 		return
 	}
-	for _, w := range c.op.Unless {
-		if w.Changed() {
-			c.nothingDone(&Outcome{Verdict: Changed})
-			return
-		}
+	if slices.ContainsFunc(c.op.Unless, (*Watch).Changed) {
+		c.nothingDone(&Outcome{Verdict: Changed})
+		return
 	}
 	c.arm()
 	for _, s := range c.sharing {
@@ -122,14 +123,6 @@ func (c *call) superfluous() bool {
 	default:
 		return c.wasAnswered()
 	}
-}
-
-// abandon ends the call without a run; the first of the calls that would have shared
-// its outcome goes out instead.
-func (c *call) abandon() {
-	c.answer(&Outcome{Err: errGone}, c.q.now(), true)
-	c.passOn()
-	c.db.keys.leave(c)
 }
 
 // attempt makes one fan-out, once the marks bear the hold (M3).

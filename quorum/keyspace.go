@@ -17,6 +17,7 @@ func (q *Quorum) keyspace(number int) *keyspace {
 	}
 	k := &keyspace{Database: q.cluster.Database(number)}
 	k.keys.init()
+	k.watch.on = map[string]map[*Watch]struct{}{}
 	if !q.keyspaces[number].CompareAndSwap(nil, k) {
 		return q.keyspaces[number].Load()
 	}

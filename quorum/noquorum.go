@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -150,10 +151,7 @@ func stateOf(m cluster.MasterStatus) string {
 
 // cannotList returns why nothing can be listed: the masters' states if they explain it.
 func cannotList(d *cluster.Database) error {
-	if why := lacking(d, true, d.List().Quorum); why != nil {
-		return why
-	}
-	return errNotListed
+	return cmp.Or(lacking(d, true, d.List().Quorum), errNotListed)
 }
 
 // holdNotRecorded is the error for a lock with a greater hold than any before, while not

@@ -121,9 +121,6 @@ func (t *watchTable) arm(w *Watch, key string) {
 	w.table, w.key = t, key
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.on == nil {
-		t.on = map[string]map[*Watch]struct{}{}
-	}
 	if t.on[key] == nil {
 		t.on[key] = map[*Watch]struct{}{}
 	}

@@ -104,23 +104,14 @@ func (a *attempt) met(k int) string {
 // if it has not, or the copy had none.
 func (a *attempt) took(i, k int) (tail.Tail, bool) {
 	b := &a.box.ballots[i]
-	its := tailOf(b, k)
+	its := b.Tail
+	if b.Were != nil { // of a transaction
+		its = (*b.Were)[k]
+	}
 	switch b.Vote {
 	case vote.Released, vote.Prolonged, vote.Longer, vote.Created, vote.Absent:
 		return its, !its.Bare() // what is absent has none, unless it was over
 	default:
 		return its, false
-	}
-}
-
-// tailOf returns the tail that a master's copy had, of step k or of the only key.
-func tailOf(b *vote.Ballot, k int) tail.Tail {
-	switch {
-	case b.Were == nil:
-		return b.Tail
-	case k < len(*b.Were):
-		return (*b.Were)[k]
-	default:
-		return tail.Tail{}
 	}
 }

@@ -156,12 +156,9 @@ func (t *Task) met(value string) vote.Ballot {
 func (t *Task) done(msg rueidis.RedisMessage) vote.Ballot {
 	had, _ := msg.ToArray()
 	if t.Kind == vote.Transact && t.Then == Votes {
-		return vote.Ballot{Vote: vote.Created, Were: new(tailsOf(had))}
+		return vote.Ballot{Vote: vote.Created, Were: new(tailsOf(had, len(t.Effects)))}
 	}
-	b := vote.Ballot{Vote: vote.Prolonged}
-	if len(had) > 0 {
-		b.Tail = tailsOf(had[:1])[0]
-	}
+	b := vote.Ballot{Vote: vote.Prolonged, Tail: tailsOf(had, 1)[0]}
 	there := len(had) > 0 && !had[0].IsNil()
 	switch deletes := t.Effects[0].Does == Deletes; {
 	case deletes && there:
@@ -176,10 +173,10 @@ func (t *Task) done(msg rueidis.RedisMessage) vote.Ballot {
 	return b
 }
 
-// tailsOf returns the tails of the copies that a script has met.
-func tailsOf(values []rueidis.RedisMessage) []tail.Tail {
-	out := make([]tail.Tail, len(values))
-	for i := range values {
+// tailsOf returns the tails of the n copies that a script has met.
+func tailsOf(values []rueidis.RedisMessage, n int) []tail.Tail {
+	out := make([]tail.Tail, n)
+	for i := range min(n, len(values)) {
 		if v, err := values[i].ToString(); err == nil {
 			_, out[i] = tail.Split(v)
 		}

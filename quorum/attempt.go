@@ -221,7 +221,9 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 		a.call.q.counts.lateGrants.Add(1)
 	}
 	a.unwanted, a.won = v != Won, v == Won
-	a.countVotes()
+	for i := range a.box.ballots {
+		a.masters.Links[i].VoteCounts().Count(a.box.ballots[i].Vote)
+	}
 	a.mu.Unlock()
 	switch v {
 	case Won:
@@ -237,14 +239,6 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 	}
 	a.repeat()
 	a.then(a, v)
-}
-
-// countVotes counts for each master the vote that it had at the verdict. The caller
-// must hold mu.
-func (a *attempt) countVotes() {
-	for i := range a.box.ballots {
-		a.masters.Links[i].VoteCounts().Count(a.box.ballots[i].Vote)
-	}
 }
 
 // votes returns the ballots as they are now; late votes do not change what it returns.

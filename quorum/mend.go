@@ -68,9 +68,6 @@ func (a *attempt) mend() {
 	}
 }
 
-// ignored is for a task whose answer nobody waits for.
-func ignored(vote.Ballot) {}
-
 // mending returns the tasks of mend, by the index of their master.
 func (a *attempt) mending() map[int]*outbox.Task {
 	var out map[int]*outbox.Task
@@ -93,7 +90,7 @@ func (a *attempt) mending() map[int]*outbox.Task {
 			e.Meets, e.Whose, e.Does = outbox.Nothing, "", outbox.Stores
 			t.Copies[0].Tail.Lock = lock
 		case b.Vote == vote.Awaited:
-			t.OnAnswer = ignored // it goes behind the extend, which the verdict has not waited for
+			t.OnAnswer = func(vote.Ballot) {} // nobody waits: neither has the verdict, for the extend before it
 		}
 		t.Effects = []outbox.Effect{e}
 		if out == nil {

@@ -65,12 +65,10 @@ func (w *Watch) Fits(s State) bool {
 // countLocks returns how many of the locks are among others.
 func countLocks(locks, others string) (n int) {
 	size := len(tail.ID(0).String())
+	all := slices.Collect(slices.Chunk([]byte(others), size))
 	for lock := range slices.Chunk([]byte(locks), size) {
-		for other := range slices.Chunk([]byte(others), size) {
-			if bytes.Equal(lock, other) {
-				n++
-				break
-			}
+		if slices.ContainsFunc(all, func(other []byte) bool { return bytes.Equal(lock, other) }) {
+			n++
 		}
 	}
 	return n

@@ -84,7 +84,7 @@ func (a *attempt) mending() map[int]*outbox.Task {
 			continue
 		}
 		e := outbox.Effect{Key: a.op.Key, Meets: outbox.Own, Token: a.op.TokenAfter(), Whose: a.id.String(), Does: outbox.Sets, New: a.op.TokenAfter()}
-		t := &outbox.Task{Kind: Extend, Then: outbox.Mends, Copies: slices.Clone(a.tasks[i].Copies), Deadline: a.tasks[i].Deadline}
+		t := &outbox.Task{Kind: Extend, Copies: slices.Clone(a.tasks[i].Copies), Deadline: a.tasks[i].Deadline}
 		switch {
 		case absent:
 			e.Meets, e.Whose, e.Does = outbox.Nothing, "", outbox.Stores

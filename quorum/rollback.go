@@ -68,7 +68,7 @@ func (a *attempt) rollbackAt(i int) {
 			continue
 		}
 		a.call.q.counts.rollbacks.Add(1)
-		a.masters.Links[i].Send(&outbox.Task{Kind: a.op.Kind, Then: outbox.Settles,
+		a.masters.Links[i].Send(&outbox.Task{Kind: a.op.Kind, MustDeliver: true,
 			Effects: []outbox.Effect{{Key: e.Key, Meets: outbox.Those, Whose: own.IDs(), Does: outbox.Deletes}},
 			Until:   a.times.began + e.Hold + a.call.q.cfg.Timeout + a.call.q.cfg.LookSlack()}, a.call.q.now())
 	}

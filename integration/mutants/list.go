@@ -382,7 +382,7 @@ var mutants = []mutant{
 	{"V8", "a change that failed too often goes behind the release that waits", []change{{"quorum/outbox/retries.go",
 		"if t.tries >= MaxTries && !waits[t.Key()] {", "if t.tries >= MaxTries {"}}, waiting},
 	{"V8", "a release that was done behind a change that failed is not repeated", []change{{"quorum/outbox/retries.go",
-		"if failed[t.Key()] && t.MustDeliver() {", "if !results[i].Done && t.MustDeliver() {"}}, waiting},
+		"if failed[t.Key()] && t.MustDeliver {", "if !results[i].Done && t.MustDeliver {"}}, waiting},
 	{"V8", "a release goes before the change that cannot go out yet", []change{{"quorum/cluster/sender.go",
 		"case follows(kept, t), t.Changes()", "case t.Changes()"}}, "./quorum/cluster"},
 	{"V8", "a transaction goes before what is owed of its other keys", []change{{"quorum/outbox/outbox.go",
@@ -462,7 +462,7 @@ var mutants = []mutant{
 	{"M1", "what waits for a master has no bound", []change{{"quorum/outbox/outbox.go",
 		"return len(o.queue) >= times*MaxQueued || o.bytes >= times*MaxQueuedBytes", "return false"}}, waiting},
 	{"M1", "releases have no reserve", []change{{"quorum/cluster/queue.go",
-		"case l.outbox.Crowded(2), l.outbox.Crowded(1) && !t.MustDeliver() && t.Kind != vote.Release:", "case l.outbox.Crowded(1):"}}, masters},
+		"case l.outbox.Crowded(2), l.outbox.Crowded(1) && !t.MustDeliver && t.Kind != vote.Release:", "case l.outbox.Crowded(1):"}}, masters},
 	{"M3", "a look is taken over before the batch that went out before it", []change{
 		{"quorum/cluster/sender.go", "		s.answered(b, replies)\n", "		s.c.passTurn()\n		s.answered(b, replies)\n"},
 		{"quorum/cluster/sender.go", "	s.c.passTurn()\n	s.noteAnswer(", "	s.noteAnswer("}}, masters},

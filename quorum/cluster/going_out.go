@@ -40,13 +40,13 @@ func (s *sender) stampChange(t *outbox.Task, now time.Duration) bool {
 // follows reports whether a task must wait because one of those before it that are kept is for
 // its key. A vote need not: what it misses by that is repeated.
 func follows(kept []*outbox.Task, t *outbox.Task) bool {
-	return t.MustDeliver() && slices.ContainsFunc(kept, func(before *outbox.Task) bool { return before.Key() == t.Key() })
+	return t.MustDeliver && slices.ContainsFunc(kept, func(before *outbox.Task) bool { return before.Key() == t.Key() })
 }
 
 // addReleaseDeadline gives a release a deadline if earlier connections cannot be fenced
 // (M3). The caller must hold mu.
 func (s *sender) addReleaseDeadline(t *outbox.Task, now time.Duration) {
-	if t.Then != outbox.Votes || t.Kind != vote.Release || t.Deadline != 0 {
+	if t.MustDeliver || t.Kind != vote.Release || t.Deadline != 0 {
 		return
 	}
 	if _, ok := s.clock.Latest(now); ok && s.fenceless {

@@ -37,7 +37,7 @@ func TestV8ChangeWaitsForTheClock(t *testing.T) {
 	now := time.Second
 	l := watched(t, &now).List().Links[0]
 	for _, e := range []outbox.Effect{{Key: "k", Does: outbox.Sets}, {Key: "k", Does: outbox.Deletes}, {Key: "l", Does: outbox.Deletes}} {
-		l.outbox.Put(&outbox.Task{Then: outbox.Settles, Effects: []outbox.Effect{e}, Until: time.Minute})
+		l.outbox.Put(&outbox.Task{MustDeliver: true, Effects: []outbox.Effect{e}, Until: time.Minute})
 	}
 	b := &outbox.Batch{}
 	(&sender{Link: l}).take(b)
@@ -60,7 +60,7 @@ func TestV8RepeatedChangeEndsWithTheOthers(t *testing.T) {
 	l.clock = clock.NewWatch(l.now, 0, l.exact, true)
 	l.sawClock(reading*1000, now, now)
 	its := tail.Tail{Lock: 1, Attempt: 2}
-	change := &outbox.Task{Kind: vote.Extend, Then: outbox.Settles, Effects: []outbox.Effect{{Key: "k", Does: outbox.Sets}}, Copies: []outbox.Copy{{Tail: its}},
+	change := &outbox.Task{Kind: vote.Extend, MustDeliver: true, Effects: []outbox.Effect{{Key: "k", Does: outbox.Sets}}, Copies: []outbox.Copy{{Tail: its}},
 		Until: now + 3*time.Second, Missed: &outbox.Missed{Ends: now + 2*time.Second}}
 	for _, late := range []time.Duration{500 * time.Millisecond, 1500 * time.Millisecond} {
 		l.outbox.Put(change)

@@ -65,7 +65,7 @@ func (l *Link) Ask(a Preparer, index int, now time.Duration) bool {
 func (l *Link) accept(t *outbox.Task, now time.Duration) bool {
 	takes := l.takes(t, now)
 	if !takes {
-		if t.MustDeliver() {
+		if t.MustDeliver {
 			l.outbox.AddRetry(t)
 		}
 		return false
@@ -81,7 +81,7 @@ func (l *Link) takes(t *outbox.Task, now time.Duration) bool {
 	switch {
 	case !l.open || l.frozen(now):
 		return false
-	case l.outbox.Crowded(2), l.outbox.Crowded(1) && !t.MustDeliver() && t.Kind != vote.Release:
+	case l.outbox.Crowded(2), l.outbox.Crowded(1) && !t.MustDeliver && t.Kind != vote.Release:
 		return false
 	default:
 		return !t.Creates() || l.mayCreate(now)

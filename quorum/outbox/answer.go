@@ -155,7 +155,7 @@ func (t *Task) met(value string) vote.Ballot {
 // had.
 func (t *Task) done(msg rueidis.RedisMessage) vote.Ballot {
 	had, _ := msg.ToArray()
-	if t.Kind == vote.Transact && t.Then == Votes {
+	if t.Kind == vote.Transact && !t.MustDeliver {
 		return vote.Ballot{Vote: vote.Created, Were: new(tailsOf(had, len(t.Effects)))}
 	}
 	b := vote.Ballot{Vote: vote.Prolonged, Tail: tailsOf(had, 1)[0]}

@@ -96,7 +96,7 @@ var errNoMark = errors.New("a script did not answer with a mark and a seal")
 func (b *Batch) Faults(results []Result) (code string, failed bool) {
 	for i, t := range b.Tasks {
 		if r := &results[i]; !r.Done {
-			code, failed = cmp.Or(r.Code, code), failed || t.MustDeliver()
+			code, failed = cmp.Or(r.Code, code), failed || t.MustDeliver
 		}
 	}
 	return code, failed

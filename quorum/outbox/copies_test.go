@@ -167,7 +167,7 @@ func checkCopies(t *testing.T, cases func(*master) []copyCase) {
 func TestV6RollbackDeletesItsOwn(t *testing.T) {
 	checkCopies(t, func(m *master) []copyCase {
 		undo := m.does(vote.Acquire, 9, Effect{Meets: Those, Whose: ids(9, 9), Does: Deletes})
-		undo.Then = Settles
+		undo.MustDeliver = true
 		return []copyCase{
 			{"its own", undo, "t 9/9 1000 50 2000", "", vote.Released},
 			{"extended since", undo, "t 9/8 1000 50 2000", "t 9/8 1000 50 2000", vote.Absent},
@@ -216,7 +216,6 @@ func TestV6OnlyItsOwn(t *testing.T) {
 	checkCopies(t, func(m *master) []copyCase {
 		renew := m.does(vote.Extend, 7, Effect{Meets: Own, Whose: tail.ID(9).String(), Does: Raises})
 		shorten := m.does(vote.Extend, 7, Effect{Meets: Own, Whose: tail.ID(9).String(), Does: Sets})
-		shorten.Then = Mends
 		return []copyCase{
 			{"renew", renew, "t 9/9 500 20 1000", "t 9/9 1000 50 2000", vote.Prolonged},
 			{"renew what was prolonged", renew, "t 1/9 500 20 1000", "t 1/9 1000 50 2000", vote.Prolonged},

@@ -4,8 +4,8 @@
 // (package tail); its callers see tokens. The rules that comments cite (V8, M2) are defined
 // in docs/design.md.
 //
-// A [Task] (task.go) is an attempt's part for one master, or what follows the verdict
-// ([Then]): its rollback, repeat, heal or shortening. An [Effect] (effect.go) is what it does to
+// A [Task] (task.go) is an attempt's part for one master, or what follows the verdict:
+// its rollback, repeat, heal or shortening. An [Effect] (effect.go) is what it does to
 // one key. [Asked] (asked.go) is who gets the votes; page.go is a step through a master's keys.
 //
 // Tasks wait in the [Outbox] (outbox.go), which determines when the next batch is worth

@@ -99,7 +99,7 @@ func (o *Outbox) Remove(n int) {
 // that must be delivered are also kept for the next connection.
 func (o *Outbox) Lose() []*Task {
 	lost := o.queue
-	o.KeepFirst(slices.DeleteFunc(slices.Clone(lost), func(t *Task) bool { return !t.MustDeliver() }))
+	o.KeepFirst(slices.DeleteFunc(slices.Clone(lost), func(t *Task) bool { return !t.MustDeliver }))
 	o.queue, o.bytes = nil, 0
 	return lost
 }

@@ -22,7 +22,7 @@ func TestV8RepeatsWhatWasMet(t *testing.T) {
 		again := func(kind vote.Kind, does Does) Task {
 			met := ids(5, 6) + ids(1, 2)
 			t := m.does(kind, 7, Effect{Meets: Those, Whose: met, Does: does, New: "u"})
-			t.Then, t.Missed = Settles, &Missed{}
+			t.MustDeliver, t.Missed = true, &Missed{}
 			return t
 		}
 		change, keep := again(vote.Extend, Sets), again(vote.Extend, Keeps)
@@ -50,7 +50,6 @@ func TestV8RepeatsWhatWasMet(t *testing.T) {
 func TestV9HealsAndReleases(t *testing.T) {
 	checkCopies(t, func(m *master) []copyCase {
 		heal := m.does(vote.Extend, 1, Effect{Meets: Nothing, Does: Stores})
-		heal.Then = Mends
 		release, until, remove := m.releases(), m.releases(), m.does(vote.Remove, 0, Effect{Meets: Anything, Does: Deletes})
 		until.Deadline = m.now + 1000
 		return []copyCase{

@@ -92,7 +92,7 @@ func (t *Task) call() (*scripts.Script, []string) {
 // plain reports whether the task is an acquire or a release that depends on nothing but
 // the key and its token.
 func (t *Task) plain() bool {
-	return t.Then == Votes && (t.Kind == vote.Acquire || t.Kind == vote.Release && t.Deadline == 0 && t.Effects[0].Whose == "")
+	return !t.MustDeliver && (t.Kind == vote.Acquire || t.Kind == vote.Release && t.Deadline == 0 && t.Effects[0].Whose == "")
 }
 
 // value returns what an acquire stores.

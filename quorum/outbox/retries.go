@@ -107,8 +107,8 @@ func (o *Outbox) Repeat(b *Batch, results []Result) {
 	var owed, again []*Task
 	failed, waits := map[string]bool{}, map[string]bool{}
 	for i, t := range b.Tasks {
-		failed[t.Key()] = failed[t.Key()] || !results[i].Done && t.MustDeliver()
-		if failed[t.Key()] && t.MustDeliver() {
+		failed[t.Key()] = failed[t.Key()] || !results[i].Done && t.MustDeliver
+		if failed[t.Key()] && t.MustDeliver {
 			owed = append(owed, t)
 		}
 	}

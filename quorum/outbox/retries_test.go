@@ -11,7 +11,7 @@ import (
 
 // deletes returns a deletion that is to be repeated; its name tells it from others.
 func deletes(key, name string) *Task {
-	return &Task{Kind: vote.Release, Then: Settles, Effects: []Effect{{Key: key, Token: name, Does: Deletes}}, Until: time.Minute}
+	return &Task{Kind: vote.Release, MustDeliver: true, Effects: []Effect{{Key: key, Token: name, Does: Deletes}}, Until: time.Minute}
 }
 
 // changes returns a change of token that is to be repeated.
@@ -24,7 +24,7 @@ func changes(key, name string) *Task {
 // undoes returns a rollback.
 func undoes(key, name string) *Task {
 	t := deletes(key, name)
-	t.Kind, t.Then = vote.Acquire, Settles
+	t.Kind, t.MustDeliver = vote.Acquire, true
 	return t
 }
 

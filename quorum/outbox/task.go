@@ -14,8 +14,10 @@ import (
 type Task struct {
 	// Kind is the operation; for what follows it, that of the attempt.
 	Kind vote.Kind
-	// Then is what the task does after the attempt has its verdict.
-	Then Then
+	// MustDeliver reports whether the task deletes what the attempt has created (V6), or does again
+	// what the master has missed of a won operation (V8). It is repeated, over the next connection if
+	// need be, until it is known to have been carried out.
+	MustDeliver bool
 	// Index is the master's index on the attempt's list, for which Asked.By gets the
 	// vote.
 	Index uint8
@@ -61,37 +63,19 @@ type Missed struct {
 	Ends time.Duration
 }
 
-// Then is what a task does after the attempt has its verdict.
-type Then uint8
-
-// What a task does after the verdict; Votes is for the operation itself.
-const (
-	Votes Then = iota
-	// Mends gives a lock that was extended back to a master that has lost it (V9), or makes the
-	// expiry of what the attempt has prolonged an earlier one (V6).
-	Mends
-	// Settles deletes what the attempt has created (V6), or does again what the master has
-	// missed of a won operation (V8).
-	Settles
-)
-
-// MustDeliver reports whether the task is repeated, over the next connection if need
-// be, until it is known to have been carried out (V6, V8).
-func (t *Task) MustDeliver() bool { return t.Then == Settles }
-
 // Creates reports whether the task may create a lock, which is not asked of a master in
 // quarantine (M4).
 func (t *Task) Creates() bool {
 	switch t.Kind {
 	case vote.Acquire, vote.AcquireOrExtend, vote.Store, vote.Transact:
-		return t.Then == Votes
+		return !t.MustDeliver
 	default:
 		return false
 	}
 }
 
 // Changes reports whether the task repeats a change of token.
-func (t *Task) Changes() bool { return t.Then == Settles && t.Effects[0].Gives() }
+func (t *Task) Changes() bool { return t.MustDeliver && t.Effects[0].Gives() }
 
 // Key returns the first key of the task; empty if it has none.
 func (t *Task) Key() string {

@@ -129,7 +129,7 @@ func (a *attempt) decide(now time.Duration) {
 		return
 	}
 	v, certain := a.count()
-	if a.box.refusedFirst() && !a.box.requiredMute() {
+	if a.box.refusedFirst() && a.box.needs.AnswerOf(a.box.ballots) != vote.Mute {
 		v, certain = Split, true
 	}
 	if certain && v == Held && a.op.Kind == Read {

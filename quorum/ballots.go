@@ -71,10 +71,6 @@ func (v *ballotBox) mayHaveDone() bool {
 	return false
 }
 
-// requiredMute reports whether the required master's answer is missing or does not
-// count.
-func (v *ballotBox) requiredMute() bool { return v.needs.AnswerOf(v.ballots) == vote.Mute }
-
 // refusedFirst reports whether the master that was asked alone did not grant.
 func (v *ballotBox) refusedFirst() bool {
 	if v.first < 0 {

@@ -178,7 +178,7 @@ func (c *call) goesOn(o *Outcome, now time.Duration) bool {
 func (a *attempt) mayHaveMetLost() bool {
 	box := a.votes()
 	t := vote.Count(box.ballots, box.needs)
-	return t.Answered >= a.masters.Quorum && t.Tokenless < t.Quorum && !box.requiredMute()
+	return t.Answered >= a.masters.Quorum && t.Tokenless < t.Quorum && t.Required != vote.Mute
 }
 
 // readAll reads all keys of a DecideAll side by side. They need not be read at one

@@ -41,8 +41,8 @@ type ID uint64
 // NewID returns an ID that nobody has had.
 func NewID() ID { return ID(rand.Uint64N(1<<48-1)) + 1 }
 
-// digits are those of an ID.
-const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
+// digits are those of IDs and, the first 36 of them, of numbers.
+const digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 
 // String returns the ID as it stands in a tail.
 func (id ID) String() string {
@@ -65,29 +65,14 @@ var values = func() (of [256]int8) {
 	return of
 }()
 
-// parseID reads what String wrote; 0 if it is no ID.
-func parseID(s string) (id ID) {
+// parse reads digits to this base; 0 if there are others.
+func parse(s string, base int64) (n int64) {
 	for i := range len(s) {
-		n := values[s[i]]
-		if n < 0 {
+		digit := int64(values[s[i]])
+		if digit < 0 || digit >= base {
 			return 0
 		}
-		id = id<<6 | ID(n)
-	}
-	return id
-}
-
-// parseNumber reads what putNumber wrote; 0 if it is no number.
-func parseNumber(s string) (n int64) {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case '0' <= c && c <= '9':
-			n = n*36 + int64(c-'0')
-		case 'a' <= c && c <= 'z':
-			n = n*36 + int64(c-'a') + 10
-		default:
-			return 0
-		}
+		n = n*base + digit
 	}
 	return n
 }
@@ -129,7 +114,7 @@ func (t *Tail) IDs() string { return t.Of("")[len(Magic):][:2*idSize] }
 func putNumber(to []byte, n int64, size int) []byte {
 	var b [timeSize]byte
 	for i := size - 1; i >= 0; i-- {
-		b[i] = "0123456789abcdefghijklmnopqrstuvwxyz"[n%36]
+		b[i] = digits[n%36]
 		n /= 36
 	}
 	return append(to, b[:size]...)
@@ -168,7 +153,7 @@ func Split(value string) (token string, t Tail) {
 	}
 	f := value[len(token)+len(Magic):]
 	times := f[2*idSize:]
-	return token, Tail{Lock: parseID(f[:idSize]), Attempt: parseID(f[idSize : 2*idSize]),
-		Since: parseNumber(times[:timeSize]), End: parseNumber(times[timeSize : 2*timeSize]),
-		Grace: time.Duration(parseNumber(times[2*timeSize:])) * time.Millisecond}
+	return token, Tail{Lock: ID(parse(f[:idSize], 64)), Attempt: ID(parse(f[idSize:2*idSize], 64)),
+		Since: parse(times[:timeSize], 36), End: parse(times[timeSize:2*timeSize], 36),
+		Grace: time.Duration(parse(times[2*timeSize:], 36)) * time.Millisecond}
 }

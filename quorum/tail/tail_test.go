@@ -107,7 +107,7 @@ func TestIDs(t *testing.T) {
 	seen := map[ID]bool{}
 	for range 10000 {
 		id := NewID()
-		if id == 0 || seen[id] || len(id.String()) != idSize || parseID(id.String()) != id {
+		if id == 0 || seen[id] || len(id.String()) != idSize || ID(parse(id.String(), 64)) != id {
 			t.Fatalf("ID %d, %q", id, id)
 		}
 		seen[id] = true

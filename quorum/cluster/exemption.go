@@ -26,23 +26,17 @@ func (mon *monitor) exemption(c *connection, s mark.Observation) mark.Exemption 
 	switch {
 	case own.Epoch == 0 || own.Server != s.Mark.ID || s.Mark.Beat < own.Beat || !mon.syncsAlways(c):
 		return mark.NotExempt
-	case mon.now() < until:
+	case mon.now() < until, !mon.othersAsked(until):
 		return mark.ExemptAsked
-	case mon.othersAsked(until, true):
-		return mark.IsExempt
-	case mon.othersAsked(until, false):
-		return mark.ExemptAlone
 	default:
-		return mark.ExemptAsked
+		return mark.IsExempt
 	}
 }
 
 // othersAsked reports whether so many of the other masters were looked at in the last
-// second before until, or later, that every majority includes one of them. With
-// remembering, only those that have lost nothing count.
-func (mon *monitor) othersAsked(until time.Duration, remembering bool) bool {
+// second before until, or later, that every majority includes one of them.
+func (mon *monitor) othersAsked(until time.Duration) bool {
 	return mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
-		st := &other.view.Standing
-		return st.Last >= until-clock.LookEvery && (st.Remembers || !remembering)
+		return other.view.Standing.Last >= until-clock.LookEvery
 	})
 }

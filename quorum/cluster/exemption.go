@@ -20,23 +20,25 @@ func (mon *monitor) exemption(c *connection, s mark.Observation) mark.Exemption 
 	// another mark or in that of the master itself.
 	wait := 2*clock.LookEvery + 4*mon.db.agreed.Greatest().Timeout + 10*clock.LookPause
 	mon.mu.Lock()
-	until := mon.view.Returned(s, wait)
+	since := mon.view.Standing.First
 	mon.mu.Unlock()
+	until := since + wait
 	own, _ := mon.db.agreed.Of(mon.hash)
 	switch {
 	case own.Epoch == 0 || own.Server != s.Mark.ID || s.Mark.Beat < own.Beat || !mon.syncsAlways(c):
 		return mark.NotExempt
-	case mon.now() < until, !mon.othersAsked(until):
+	case since == 0, mon.now() < until, !mon.othersLookedAt(until - clock.LookEvery):
 		return mark.ExemptAsked
 	default:
 		return mark.IsExempt
 	}
 }
 
-// othersAsked reports whether so many of the other masters were looked at in the last
-// second before until, or later, that every majority includes one of them.
-func (mon *monitor) othersAsked(until time.Duration) bool {
+// othersLookedAt reports whether so many of the other masters were looked at since then that
+// every majority with this one includes one of them.
+func (mon *monitor) othersLookedAt(since time.Duration) bool {
 	return mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
-		return other.view.Standing.Last >= until-clock.LookEvery
+		last := other.view.Standing.Last
+		return last != 0 && last >= since
 	})
 }

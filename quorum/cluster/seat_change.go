@@ -77,15 +77,6 @@ func (mon *monitor) quiet(own mark.Seat, unchanged time.Duration) bool {
 	})
 }
 
-// inView reports whether so many of the other masters are being looked at that every
-// majority with this one includes one of them.
-func (mon *monitor) inView() bool {
-	now := mon.now()
-	return mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
-		return other.view.Standing.Last != 0 && now-other.view.Standing.Last <= 2*clock.LookEvery
-	})
-}
-
 // heldByMarks reports whether so many of the other masters satisfy which that every
 // majority with this one includes one of them, for each list of masters that counts. Those
 // that join count too, since a change may need this master's mark. which is called with the
@@ -183,8 +174,8 @@ func (mon *monitor) seats() mark.Seats {
 func hasSeat(own mark.Seat, s mark.Observation) bool { return s.Mark != nil && own.Server == s.Mark.ID }
 
 // othersRecord reports whether so many other marks record own as this master's seat that
-// every majority includes one of them. A positive result is remembered. Only marks that were
-// looked at in the last two seconds count: one may be lost before another is written.
+// every majority includes one of them. A positive result is remembered (rules). Only marks
+// that were looked at in the last two seconds count: one may be lost before another is written.
 func (mon *monitor) othersRecord(own mark.Seat) bool {
 	mon.mu.Lock()
 	known := mon.view.Standing.RecordedSeat.Same(own)
@@ -192,14 +183,8 @@ func (mon *monitor) othersRecord(own mark.Seat) bool {
 	if known {
 		return true
 	}
-	recorded := mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
+	return mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
 		st := &other.view.Standing
 		return st.Seats[mon.hash].Same(own) && mon.now()-st.Last <= 2*clock.LookEvery
 	})
-	if recorded {
-		mon.mu.Lock()
-		mon.view.Standing.RecordedSeat = own
-		mon.mu.Unlock()
-	}
-	return recorded
 }

@@ -45,21 +45,15 @@ type standing struct {
 	Server string
 	// Doubt is whether the master's clock is in doubt (M5).
 	Doubt bool
-	// RecordedSeat is the seat as the other marks were last found to record it.
+	// RecordedSeat is the seat as the other marks were last found to record it, recordedFrom
+	// the reading of the master's clock from which its quarantine counts.
 	RecordedSeat Seat
+	recordedFrom int64
 	// Seats are the seats that the master's own mark records.
 	Seats Seats
-	// countedSeat is the seat that was last found to be recorded, countedFrom the reading of
-	// the master's clock from which its quarantine counts.
-	countedSeat Seat
-	countedFrom int64
 	// First is when this connection's first look at the mark went out, Last when the
 	// newest did; 0 while there is none.
 	First, Last time.Duration
-	// returned is when a server that restarted with its data was first seen,
-	// returnedRunID its run_id.
-	returned      time.Duration
-	returnedRunID string
 	// doubted is whether the mark last seen is in doubt, clears whether this redlockd can
 	// tell that its clock did not step.
 	doubted, clears bool
@@ -85,20 +79,7 @@ func (v *View) Superseded(server string) bool {
 // Connected resets what is known through one connection only.
 func (v *View) Connected() {
 	s := &v.Standing
-	s.First, s.Last, s.Server, s.returned = 0, 0, "", 0
-}
-
-// Lost notes that the connection was lost.
-func (v *View) Lost() { v.Standing.First = 0 }
-
-// Returned notes when the server came back. It returns until when others may still record
-// a beat that the server lost.
-func (v *View) Returned(s Observation, wait time.Duration) (until time.Duration) {
-	st := &v.Standing
-	if st.returned == 0 || st.returnedRunID != s.Server.RunID {
-		st.returned, st.returnedRunID = s.Sent, s.Server.RunID
-	}
-	return st.returned + wait
+	s.First, s.Last, s.Server = 0, 0, ""
 }
 
 // CountsFrom returns the reading of the master's clock from which a quarantine counts under
@@ -106,13 +87,16 @@ func (v *View) Returned(s Observation, wait time.Duration) (until time.Duration)
 // reading is that of the newest look. Before that another server may have been in use.
 func (v *View) CountsFrom(own Seat, latest, reading int64) int64 {
 	st := &v.Standing
-	if st.countedSeat.Same(own) {
-		st.countedFrom = min(st.countedFrom, reading) // its clock may have gone back
+	if st.RecordedSeat.Same(own) {
+		st.recordedFrom = min(st.recordedFrom, reading) // its clock may have gone back
 	} else {
-		st.countedSeat, st.countedFrom = own, latest
+		st.RecordedSeat, st.recordedFrom = own, latest
 	}
-	return st.countedFrom
+	return st.recordedFrom
 }
+
+// Lost notes that the connection was lost.
+func (v *View) Lost() { v.Standing.First = 0 }
 
 // BeatOfOther reports whether a beat seen at a time is of another server than the
 // connected one. For the first two seconds it may be an old beat of a server that

@@ -56,14 +56,9 @@ func TestM9ViewOfTheSeat(t *testing.T) {
 	if !v.Holds(Seat{Server: "id", Beat: m.Beat + 2}) || v.Holds(Seat{Server: "id", Beat: m.Beat + 3}) {
 		t.Error("three beats show a memory of before, and two need not (M4)")
 	}
-	v.Lost()
 	v.Connected()
 	if v.Holds(Seat{Server: "id"}) || v.Holds(Seat{}) {
 		t.Error("another connection has its seat")
-	}
-	s := Observation{Sent: 5 * time.Second, Server: server{RunID: "new"}}
-	if until := v.Returned(s, time.Second); until != 6*time.Second {
-		t.Errorf("back at %v", until)
 	}
 }
 

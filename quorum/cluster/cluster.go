@@ -143,9 +143,9 @@ func (c *Cluster) Follow(f func([]Master)) {
 // RunID returns the run_id of the server that operations use under a master's name, or "" if
 // there is none.
 func (c *Cluster) RunID(master string) string {
-	for _, l := range c.Database(0).List().Links {
-		if l.Name == master {
-			return l.runID()
+	for _, s := range c.Database(0).Status() {
+		if s.Name == master && s.State != Down {
+			return s.RunID
 		}
 	}
 	return ""

@@ -146,15 +146,6 @@ func (l *Link) wakeMonitor() {
 	}
 }
 
-// wakeIfClosed wakes the monitor of another database, which may be able to follow database 0.
-func (l *Link) wakeIfClosed() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.open {
-		l.wakeMonitor()
-	}
-}
-
 // enter makes a judgement the link's state, if c (or nil) still is its connection, and
 // logs it if it changed.
 func (l *Link) enter(c *connection, j mark.Judgement) {
@@ -177,7 +168,7 @@ func (l *Link) enter(c *connection, j mark.Judgement) {
 	l.ready.Broadcast()
 	l.mu.Unlock()
 	for _, other := range others {
-		other.wakeIfClosed()
+		other.wakeMonitor() // it follows
 	}
 	if !ended {
 		n.tell(l.log, address, j)
@@ -224,16 +215,6 @@ func (l *Link) hangUp() {
 			c.close()
 		}
 	}
-}
-
-// runID returns the run_id of the server that the link leads to, or "".
-func (l *Link) runID() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.conn == nil {
-		return ""
-	}
-	return l.conn.runID
 }
 
 // Describe returns the master's status now; Database.Status sets Required.

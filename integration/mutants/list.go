@@ -720,7 +720,7 @@ var mutants = []mutant{
 	{"M5", "whose step it was may take a second more", []change{{"quorum/cluster/reconcile.go",
 		"	case unclearStep:\n		mon.wakeMonitor()\n", "	case unclearStep:\n"}}, masters},
 	{"M6", "bootstrap of a living cluster", []change{{"quorum/cluster/bootstrap.go",
-		"case s.Mark != nil && s.Mark.Real:", "case false:"}}, masters},
+		"	if s.Mark != nil && s.Mark.Real {\n", "	if false {\n"}}, masters},
 	{"V11", "a quorum tells who holds without the required master", []change{{"quorum/vote/verdict.go",
 		"t.MostCount >= t.Quorum && t.Required == Mute:", "false:"}}, tally},
 	{"V11", "the majority alone takes", []change{{"quorum/vote/tally.go",

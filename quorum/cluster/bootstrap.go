@@ -62,18 +62,14 @@ func Bootstrap(ctx context.Context, cfg Config, log hclog.Logger) error {
 }
 
 func mayBootstrap(s mark.Observation) error {
-	switch {
-	case s.Server.TooOld():
-		return errors.New(s.Server.WhyTooOld())
-	case s.Foreign:
-		return mark.ErrNotAMark
-	case s.Server.Replica:
-		return errors.New("is a replica")
-	case s.Mark != nil && s.Mark.Real:
+	if s.Mark != nil && s.Mark.Real {
 		return fmt.Errorf("already has the mark of master %q: this is not a new cluster", s.Mark.Name)
-	default:
-		return nil
 	}
+	s.Mark = nil // a pending one is written over
+	if j := mark.Judge(s, mark.Memory{}, mark.Rules{}); j.Write == nil {
+		return errors.New(j.Reason)
+	}
+	return nil
 }
 
 // firstMarks returns the marks of a new cluster. Each master keeps the id of a pending

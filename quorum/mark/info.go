@@ -49,12 +49,7 @@ func AtLeast(version string, major, minor int) bool {
 	return has > major || has == major && hasMinor >= minor
 }
 
-// TooOld reports whether the server is a Redis before 6.2, which does not know SET with
+// tooOld reports whether the server is a Redis before 6.2, which does not know SET with
 // PXAT (V6): it would take the mark and refuse every lock. A server that reports no
 // version is not refused.
-func (s *server) TooOld() bool { return s.Version != "" && !AtLeast(s.Version, 6, 2) }
-
-// WhyTooOld returns the reason for refusing such a server.
-func (s *server) WhyTooOld() string {
-	return "is Redis " + s.Version + ", 6.2 or newer is needed"
-}
+func (s *server) tooOld() bool { return s.Version != "" && !AtLeast(s.Version, 6, 2) }

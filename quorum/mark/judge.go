@@ -9,15 +9,15 @@ import (
 // Judge decides what a master may do (M3, M4). It is a pure function.
 func Judge(s Observation, m Memory, r Rules) Judgement {
 	switch mk := s.Mark; {
-	case s.Server.TooOld():
-		return Judgement{State: Refused, Reason: s.Server.WhyTooOld()}
+	case s.Server.tooOld():
+		return Judgement{State: Refused, Reason: "is Redis " + s.Server.Version + ", 6.2 or newer is needed"}
 	case s.Foreign:
 		return Judgement{State: Refused, Reason: ErrNotAMark.Error()}
 	case s.Server.Replica:
 		return Judgement{State: Quarantine, Reason: "is a replica", Left: r.Wait, Unfit: true}
 	case mk == nil:
 		why := whyNew
-		if m.sawReal {
+		if m.ID != "" {
 			why = WhyForgotten
 		}
 		return r.begin(s, why)

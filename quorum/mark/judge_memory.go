@@ -4,14 +4,14 @@ import "time"
 
 // Memory is what this redlockd remembers of a master.
 type Memory struct {
-	// sawReal is whether the master ever had a real mark; ID and beat are those of the
-	// last one, RunID that of its server. BeatSeen is since when the beat has been seen
+	// ID and beat are those of the last real mark, RunID that of its server; ID is empty if the
+	// master never had one.
+	ID    string
+	RunID string
+	beat  int64
+	// last is the newest mark, real or not; BeatSeen is since when its beat has been seen
 	// unchanged, by our clock.
-	sawReal  bool
-	ID       string
-	RunID    string
-	beat     int64
-	last     beatKey
+	last     *Mark
 	BeatSeen time.Duration
 	// Granted is the greatest hold that this redlockd has asked the master for and that
 	// may last; it counts until GrantedUntil, by our clock.
@@ -46,12 +46,6 @@ func (m *Memory) Grant(hold, now time.Duration) {
 	}
 }
 
-// beatKey identifies one beat of one mark.
-type beatKey struct {
-	id   string
-	beat int64
-}
-
 // Saw takes over a later beat of the same mark, which was seen in another database.
 func (m *Memory) Saw(other *Memory) {
 	if m.ID == other.ID {
@@ -63,7 +57,7 @@ func (m *Memory) Saw(other *Memory) {
 // master: its beat went back, or its greatest hold is less than what was granted under
 // another mark and may still last.
 func (m *Memory) NewerThan(mk *Mark) bool {
-	return m.sawReal && mk.Real && (mk.ID == m.ID && mk.Beat < m.beat || mk.ID != m.ID && mk.Greatest < m.Granted)
+	return m.ID != "" && mk.Real && (mk.ID == m.ID && mk.Beat < m.beat || mk.ID != m.ID && mk.Greatest < m.Granted)
 }
 
 // before reports whether a mark is of an earlier time: the seat own, which its server has, was

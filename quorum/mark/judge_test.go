@@ -18,7 +18,7 @@ func TestJudge(t *testing.T) {
 	durable := server{RunID: "run2", Durable: true}
 	ours := &Mark{Real: true, ID: "id", Name: "a", RunID: "run", Generation: FirstGeneration("hash"), Beat: 7, Seats: Seats{}}
 	pending := &Mark{ID: "id", Name: "a", RunID: "run", Generation: FirstGeneration("hash"), Seen: 1000, Why: WhyForgotten}
-	saw := Memory{sawReal: true, ID: "id", beat: 7}
+	saw := Memory{ID: "id", beat: 7}
 	change := func(m *Mark, f func(*Mark)) *Mark { return m.With(f) }
 	exempt, wait, unborne, other, left, none := r, r, r, r, r, r
 	exempt.Exempt, wait.Exempt = IsExempt, ExemptAsked
@@ -66,7 +66,7 @@ func TestJudge(t *testing.T) {
 			Quarantine, true, "pending", "restarted"},
 		{"M4 restarted, durable, and nobody knows of a later beat", Observation{Server: durable, Mark: ours}, saw, exempt,
 			Voting, true, "real", ""},
-		{"M5 restarted, durable, and its clock stepped", Observation{Server: durable, Mark: ours}, Memory{sawReal: true, ID: "id", beat: 7, Stepped: true}, exempt,
+		{"M5 restarted, durable, and its clock stepped", Observation{Server: durable, Mark: ours}, Memory{ID: "id", beat: 7, Stepped: true}, exempt,
 			Quarantine, true, "pending", "restarted"},
 		{"M4 restarted, durable, and others are asked", Observation{Server: durable, Mark: ours}, saw, wait,
 			Quarantine, false, "", "checking it against the other masters"},
@@ -76,7 +76,7 @@ func TestJudge(t *testing.T) {
 			Quarantine, true, "pending", "restarted"},
 		{"M4 its beat went back", Observation{Server: here, Mark: change(ours, func(m *Mark) { m.Beat = 6 })}, saw, r,
 			Quarantine, true, "pending", "flushed"},
-		{"M4 another mark, of less than was granted", Observation{Server: here, Mark: ours}, Memory{sawReal: true, ID: "else", Granted: time.Hour}, r,
+		{"M4 another mark, of less than was granted", Observation{Server: here, Mark: ours}, Memory{ID: "else", Granted: time.Hour}, r,
 			Quarantine, true, "pending", "flushed"},
 		{"M9 its seat is its own since its mark is real", Observation{Server: here, Mark: ours}, saw, unborne, Voting, true, "", ""},
 		{"M9 another server is in use", Observation{Server: here, Mark: ours}, saw, other,
@@ -200,7 +200,7 @@ func TestM8JoiningMasterHasNoGrantLimit(t *testing.T) {
 	pending := &Mark{ID: "id", Name: "a", RunID: "run", Generation: joins, Seen: 1000, Why: whyNew}
 	for phase, want := range map[Phase]time.Duration{Announced: 0, Closed: 0, Final: time.Minute} {
 		mk := pending.With(func(m *Mark) { m.Phase = phase })
-		j := Judge(Observation{Server: server{RunID: "run"}, Mark: mk, Raw: mk.String(), Reading: 2000}, Memory{sawReal: true, ID: "id"}, r)
+		j := Judge(Observation{Server: server{RunID: "run"}, Mark: mk, Raw: mk.String(), Reading: 2000}, Memory{ID: "id"}, r)
 		if j.Write == nil || !j.Write.Real || j.Write.GrantLimit != want {
 			t.Errorf("%v: writes %+v, want a real mark with the grant limit %v", phase, j.Write, want)
 		}

@@ -114,7 +114,7 @@ func (v *View) Learn(m *Mark, raw string, sent, now time.Duration) {
 	v.SawList(m, sent, now)
 	switch {
 	case m.Real:
-		v.Memory.sawReal, v.Memory.ID, v.Memory.RunID, v.Memory.beat = true, m.ID, m.RunID, m.Beat
+		v.Memory.ID, v.Memory.RunID, v.Memory.beat = m.ID, m.RunID, m.Beat
 		v.Pending = 0
 	case v.Pending == 0:
 		v.Pending = now
@@ -136,8 +136,8 @@ func (v *View) SawList(m *Mark, sent, now time.Duration) {
 func (v *View) Note(m *Mark, sent time.Duration) {
 	before := v.Standing.Last
 	v.Standing.Last = sent
-	if key := (beatKey{m.ID, m.Beat}); v.Memory.last != key {
-		v.Memory.last, v.Memory.BeatSeen = key, sent
+	if last := v.Memory.last; last == nil || last.ID != m.ID || last.Beat != m.Beat {
+		v.Memory.last, v.Memory.BeatSeen = m, sent
 		if sent-before > 3*clock.LookEvery/2 {
 			// The master was not looked at for long, or over another connection: the beat is
 			// raised at once, so that a lock granted now is not on a disk with an earlier beat.

@@ -15,7 +15,7 @@ func seenMark(real bool, beat int64) *Mark {
 func TestM4ViewRemembersRealMarks(t *testing.T) {
 	v := &View{}
 	v.Learn(seenMark(false, 1), "pending", time.Second, 2*time.Second)
-	if v.Real() || v.Memory.sawReal || v.Pending != 2*time.Second || v.UnderSince != 2*time.Second {
+	if v.Real() || v.Memory.ID != "" || v.Pending != 2*time.Second || v.UnderSince != 2*time.Second {
 		t.Errorf("after a pending mark: %+v", v)
 	}
 	m := seenMark(true, 5)

@@ -540,7 +540,7 @@ var mutants = []mutant{
 	{"M9", "a redlockd remembers the seat of a master that left the list", []change{{"quorum/mark/agreement.go",
 		"if m.Phase == Final && m.Number == c.number {", "if false {"}}, marks},
 	{"M9", "the epochs of all seats begin anew when all masters were lost", []change{{"quorum/mark/seats.go",
-		"ticks := min(max(0, reading/tick), lastTick)", "ticks := int64(0)"}}, masters},
+		"begins := max(0, reading/tick) * tick * 10", "begins := int64(0)"}}, masters},
 	{"M9", "the epochs of a new cluster are those of the first one", []change{{"quorum/mark/agreement.go",
 		"Seat{Epoch: c.firstEpoch(reading) + renewal,", "Seat{Epoch: 1,"}}, masters},
 	{"M9", "a seat that may be forgotten is kept", []change{{"quorum/mark/judge.go",

@@ -26,17 +26,16 @@ type Seat struct {
 // seats that are known, and by more where the latest list that any mark records has a greater
 // number: a master that left the list (Agreement.forgetSeats) may join again.
 func firstEpoch(known int64, number int, reading int64) int64 {
-	ticks := min(max(0, reading/tick), lastTick)
-	return max(known, ticks*tick*10) + int64(max(0, number-1))*perList + 1
+	begins := max(0, reading/tick) * tick * 10
+	return max(known, begins) + int64(max(0, number-1))*perList + 1
 }
 
 // Epochs begin at the time in tenths of a millisecond, rounded down to a tick (in milliseconds),
 // so that several instances begin a seat at one epoch. perList is added for each change of the
-// list. Lua prints 14 digits of a number, so times after lastTick, in 2255, count as that.
+// list.
 const (
-	tick     = 10_000
-	lastTick = 900_000_000
-	perList  = 100 * renewal
+	tick    = 10_000
+	perList = 100 * renewal
 )
 
 // Vacant is the Server of a seat that was taken from a server that may not vote any more,

@@ -8,13 +8,6 @@ import "time"
 // record a step in the mark within a second and some round trips. Until then the master
 // does not vote here (M5).
 
-// warmUp is the state of this wait.
-type warmUp struct {
-	// since is when it began, by is until when others must have recorded a step, 0 if that was
-	// not worked out since.
-	since, by time.Duration
-}
-
 // WarmUpTime returns the longest time that another redlockd needs to see that a master's
 // clock has stepped, and to record it in the master's mark, or in those of the others if
 // that one cannot be written. It is the time between two looks and the round trips before
@@ -34,7 +27,7 @@ func (w *Watch) Unwritable() (waits bool) {
 	if w.warm.Load() {
 		return false
 	}
-	w.warmUp = warmUp{since: w.now()}
+	w.waits, w.by = w.now(), 0
 	return true
 }
 
@@ -47,10 +40,9 @@ func (w *Watch) WarmingUp(sent, whole time.Duration) time.Duration {
 	if w.warm.Load() {
 		return 0
 	}
-	u := &w.warmUp
-	u.by = max(u.by, u.since+whole)
-	if sent >= u.by {
+	w.by = max(w.by, w.waits+whole)
+	if sent >= w.by {
 		return 0
 	}
-	return max(u.by-w.now(), time.Millisecond)
+	return max(w.by-w.now(), time.Millisecond)
 }

@@ -43,9 +43,11 @@ type Watch struct {
 	looked  time.Duration
 	// sure is when the newest look that is exact enough went out, based since when the
 	// baseline has been good.
-	sure   time.Duration
-	based  time.Duration
-	warmUp warmUp
+	sure  time.Duration
+	based time.Duration
+	// waits is since when others are waited for, by until when they must have recorded a step; 0
+	// if that was not worked out since (warmup.go).
+	waits, by time.Duration
 }
 
 // NewWatch watches a clock that may run faster or slower than ours by drift. exact returns
@@ -94,11 +96,11 @@ func (w *Watch) Saw(micros int64, sent, received, keep time.Duration) (fits, new
 // baseline to compare the look n with. It reports whether the master had the vote until
 // now. The caller must hold mu.
 func (w *Watch) needBaseline(n reading) bool {
-	if w.ours || w.watched(n.received-w.sure) {
+	if w.ours || Watched(n.received-w.sure, w.drift, w.exact()) {
 		return false
 	}
 	was := w.warm.Load()
-	w.warmUp, w.based = warmUp{since: n.received}, n.received
+	w.waits, w.by, w.based = n.received, 0, n.received
 	w.warm.Store(false)
 	return was
 }
@@ -114,7 +116,7 @@ func (w *Watch) Forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.newBaseline()
-	w.sure, w.warmUp = never, warmUp{since: w.now()}
+	w.sure, w.waits, w.by = never, w.now(), 0
 	w.warm.Store(w.ours)
 }
 
@@ -137,7 +139,7 @@ func (w *Watch) BeginAgain(by Jump) bool {
 func (w *Watch) Judged(recordedInTime, stepRecorded bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.warm.Store(w.warmUp.by > 0 && recordedInTime)
+	w.warm.Store(w.by > 0 && recordedInTime)
 	if stepRecorded {
 		w.newBaseline()
 	}
@@ -193,8 +195,5 @@ func (w *Watch) LookAgain() time.Duration {
 	if w.warm.Load() {
 		return LookEvery
 	}
-	return min(LookEvery, max(LookEvery/10, w.warmUp.by-w.now()))
+	return min(LookEvery, max(LookEvery/10, w.by-w.now()))
 }
-
-// watched is Watched for this clock.
-func (w *Watch) watched(ago time.Duration) bool { return Watched(ago, w.drift, w.exact()) }

@@ -17,7 +17,7 @@ type Copy struct {
 	// Master is the master's name.
 	Master string
 	// State is the master's state.
-	State cluster.MasterState
+	State MasterState
 	// Answered reports whether the master's answer is known.
 	Answered bool
 	// Token is 0 if the master lacks the key, else the number of the token.

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-
-	"github.com/redlockd/redlockd/quorum/cluster"
 )
 
 // logged stores what is logged.
@@ -102,7 +100,7 @@ func TestRightsAreTold(t *testing.T) {
 		if n := lines.countOf("[WARN]", "lacks rights on a master", "master=c", "lacks=mget"); n != 1 {
 			t.Errorf("%d lines report that MGET is refused, want one", n)
 		}
-		if s := q.Status().Masters[2]; s.State != cluster.Voting {
+		if s := q.Status().Masters[2]; s.State != Voting {
 			t.Errorf("without MGET the master is %v, %s", s.State, s.Reason)
 		}
 		if n := lines.countOf("lacks rights on a master"); n != 1 {
@@ -124,7 +122,7 @@ func TestFrozenWhileItIsAskedForRights(t *testing.T) {
 		}
 		f.freeze()
 		time.Sleep(2 * c.cfg.Timeout)
-		if s := q.Status().Masters[1]; s.State != cluster.Frozen {
+		if s := q.Status().Masters[1]; s.State != Frozen {
 			t.Errorf("the master is %v, %s", s.State, s.Reason)
 		}
 	})
@@ -154,7 +152,7 @@ func TestWaitIsToldOnceItIsKnown(t *testing.T) {
 		}
 		time.Sleep(4 * time.Minute)
 		for _, m := range q.Status().Masters[:3] {
-			if n := lines.count("master may not vote", m.Name); n != 2 || m.State != cluster.Fresh {
+			if n := lines.count("master may not vote", m.Name); n != 2 || m.State != Fresh {
 				t.Errorf("%d lines tell why %s does not vote, which is in %s, want 2:\n%s", n, m.Name, m.State, lines.text.String())
 			}
 			if n := lines.countOf("master may not vote", "master="+m.Name, "wait=6m0"); n != 1 {

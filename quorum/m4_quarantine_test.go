@@ -40,7 +40,7 @@ func (f *fakeMaster) changeMark(change func(*mark.Mark)) {
 func (c *testCluster) votesAgain(i int) {
 	c.t.Helper()
 	for range 60_000 {
-		if c.state(i).State == cluster.Voting {
+		if c.state(i).State == Voting {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)

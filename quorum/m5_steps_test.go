@@ -37,12 +37,12 @@ func TestM5StepOfOneMaster(t *testing.T) {
 				}
 			}
 			time.Sleep(3 * time.Second)
-			if s := c.state(0); s.State != cluster.Quarantine || s.Reason != mark.WhyClock {
+			if s := c.state(0); s.State != Quarantine || s.Reason != mark.WhyClock {
 				t.Errorf("after a step of %v the status is %+v", step, s)
 			}
 			c.want(do(c.q, acquire("k2", "u", 2*time.Second)), Won)
 			time.Sleep(15 * time.Second)
-			if s := c.state(0); s.State != cluster.Voting {
+			if s := c.state(0); s.State != Voting {
 				t.Errorf("later the status is %+v", s)
 			}
 		})
@@ -126,7 +126,7 @@ func quorumJumpsTogether(c *testCluster) {
 	c.want(do(c.q, Op{Kind: Read, Key: "k"}), Held)
 	c.want(do(c.q, release("k", "t")), Won)
 	for i := range c.masters {
-		if s := c.state(i); s.State != cluster.Voting {
+		if s := c.state(i); s.State != Voting {
 			c.t.Errorf("a vote was taken: %+v", s)
 		}
 	}
@@ -309,7 +309,7 @@ func TestM5StepInAPause(t *testing.T) {
 		if !strings.Contains(o.Err.Error(), "stood still") {
 			t.Errorf("error is %q", o.Err)
 		}
-		for i, want := range []cluster.MasterState{cluster.Quarantine, cluster.Voting, cluster.Voting, cluster.Voting, cluster.Voting} {
+		for i, want := range []MasterState{Quarantine, Voting, Voting, Voting, Voting} {
 			if s := c.state(i); s.State != want {
 				t.Errorf("status is %+v, want %s", s, want)
 			}

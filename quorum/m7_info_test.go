@@ -21,7 +21,7 @@ func TestM7OldRedis(t *testing.T) {
 		old.set(func() { old.Version = "6.0.16" })
 		old.startEmpty()
 		time.Sleep(5 * time.Second)
-		if s := c.state(2); s.State != cluster.Refused || s.Reason != why {
+		if s := c.state(2); s.State != Refused || s.Reason != why {
 			t.Errorf("status is %+v", s)
 		}
 		c.want(do(c.q, acquire("k", "t", 10*time.Second)), Won)

@@ -342,7 +342,7 @@ func TestM8SameNameAnotherAddress(t *testing.T) {
 		list[2].Address, list[2].Dial = "f:1", f.dial
 		c.change(c.q, list)
 		time.Sleep(2 * time.Second)
-		if s := c.q.Status().Masters[2]; s.Address != "f:1" || s.State == cluster.Voting {
+		if s := c.q.Status().Masters[2]; s.Address != "f:1" || s.State == Voting {
 			t.Errorf("%+v, want the new address, and that it waits", s)
 		}
 		time.Sleep(18 * time.Second)

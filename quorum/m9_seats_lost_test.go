@@ -133,7 +133,7 @@ func TestM9SeatOfMarksThatWereLost(t *testing.T) {
 					return
 				}
 			}
-			if s := moved.Status().Masters[0]; s.State == cluster.Voting {
+			if s := moved.Status().Masters[0]; s.State == Voting {
 				t.Errorf("restarted %v: the new server votes: %+v", restarted, s)
 			}
 		})

@@ -45,7 +45,7 @@ func TestM9MoveOfOneMaster(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		if s := second.Status().Masters[0]; s.State == cluster.Voting {
+		if s := second.Status().Masters[0]; s.State == Voting {
 			t.Fatalf("the new server votes beside the old one: %+v", s)
 		}
 		c.masters[2].freeze()
@@ -64,7 +64,7 @@ func TestM9MoveOfOneMaster(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		for i, q := range []*Quorum{c.q, second} {
-			if s := q.Status().Masters[0]; s.State != cluster.Voting || s.RunID != "run-new" {
+			if s := q.Status().Masters[0]; s.State != Voting || s.RunID != "run-new" {
 				t.Errorf("redlockd %d: %+v", i, s)
 			}
 		}
@@ -124,7 +124,7 @@ func TestM9NameLeadsElsewhere(t *testing.T) {
 		// Both notice it, and the new server votes when all locks are over.
 		time.Sleep(2 * time.Minute)
 		for i, q := range []*Quorum{c.q, second} {
-			if s := q.Status().Masters[0]; s.State != cluster.Voting || s.RunID != "run-new" {
+			if s := q.Status().Masters[0]; s.State != Voting || s.RunID != "run-new" {
 				t.Errorf("redlockd %d: %+v", i, s)
 			}
 		}
@@ -154,7 +154,7 @@ func TestM9StepThatCannotBeWritten(t *testing.T) {
 			}
 		}
 		time.Sleep(5 * time.Minute)
-		if s := other.Status().Masters[0]; s.State != cluster.Voting {
+		if s := other.Status().Masters[0]; s.State != Voting {
 			t.Errorf("status is %+v after its quarantine", s)
 		}
 	})
@@ -164,7 +164,7 @@ func TestM9StepThatCannotBeWritten(t *testing.T) {
 // not vote while another is down, which might still count the old server's votes; of
 // five it does (M9).
 func TestM9EmptyWhileAnotherIsDown(t *testing.T) {
-	for n, want := range map[int]cluster.MasterState{3: cluster.Quarantine, 5: cluster.Voting} {
+	for n, want := range map[int]MasterState{3: Quarantine, 5: Voting} {
 		inBubble(t, n, func(c *testCluster) {
 			c.want(do(c.q, acquire("k", "t", 5*time.Second)), Won)
 			time.Sleep(2 * time.Second)
@@ -178,7 +178,7 @@ func TestM9EmptyWhileAnotherIsDown(t *testing.T) {
 			}
 			c.masters[2].mend()
 			time.Sleep(time.Minute)
-			if s := c.state(0); s.State != cluster.Voting {
+			if s := c.state(0); s.State != Voting {
 				t.Errorf("%d masters, all back: %+v", n, s)
 			}
 		})
@@ -248,7 +248,7 @@ func TestM9FlushedMasterKeepsItsSeat(t *testing.T) {
 		// The look that finds the loss, at most one more for what the others record if these were
 		// looked at in the same moment but later, and the one that ends the wait.
 		time.Sleep(3500 * time.Millisecond)
-		if s := c.state(0); s.State != cluster.Voting {
+		if s := c.state(0); s.State != Voting {
 			t.Fatalf("3.5 s after it was flushed, its locks over in less than 1: %+v", s)
 		}
 	})
@@ -309,7 +309,7 @@ func TestM9WhoStillUsesAServerIsHeard(t *testing.T) {
 			}
 			time.Sleep(30 * time.Second)
 			old, to := second.Status().Masters[0], c.state(0)
-			if old.State != cluster.Voting || to.State != cluster.Quarantine {
+			if old.State != Voting || to.State != Quarantine {
 				t.Errorf("%d: the old server is %s (%s) for who uses it, the new one %s (%s)", late,
 					old.State, old.Reason, to.State, to.Reason)
 			}
@@ -340,14 +340,14 @@ func TestM9AnotherDatabaseFollowsDatabaseZero(t *testing.T) {
 		op.DB = 3
 		do(c.q, op)
 		time.Sleep(2 * time.Second)
-		if s := c.q.cluster.Database(3).Status()[0]; s.State != cluster.Down || s.Reason != "its address leads to a different server than for database 0" {
+		if s := c.q.cluster.Database(3).Status()[0]; s.State != Down || s.Reason != "its address leads to a different server than for database 0" {
 			t.Errorf("database 3: %+v, want that it is not used at another server", s)
 		}
 		op.Key = "another"
 		c.want(do(c.q, op), Won) // by the other two
 		time.Sleep(2 * time.Minute)
 		for _, db := range []int{0, 3} {
-			if s := c.q.cluster.Database(db).Status()[0]; s.State != cluster.Voting || s.RunID != "run-new" {
+			if s := c.q.cluster.Database(db).Status()[0]; s.State != Voting || s.RunID != "run-new" {
 				t.Errorf("database %d: %+v, want that it votes at the new server", db, s)
 			}
 		}

@@ -98,7 +98,7 @@ func TestM3LostMemoryIsSeenBeforeTheVote(t *testing.T) {
 				c.masters[3].mend()
 				c.masters[4].mend()
 				for i := range 2 {
-					for c.state(3+i).State != cluster.Voting {
+					for c.state(3+i).State != Voting {
 						time.Sleep(10 * time.Millisecond)
 					}
 				}
@@ -207,7 +207,7 @@ func TestM4Quarantine(t *testing.T) {
 		c.masters[0].kill()
 		c.masters[0].startEmpty()
 		time.Sleep(2 * time.Second)
-		if s := c.state(0); s.State != cluster.Quarantine || s.Wait < 10*time.Second {
+		if s := c.state(0); s.State != Quarantine || s.Wait < 10*time.Second {
 			t.Fatalf("status is %+v", s)
 		}
 		c.want(do(c.q, acquire("other", "t", 10*time.Second)), Won)
@@ -219,7 +219,7 @@ func TestM4Quarantine(t *testing.T) {
 		c.want(do(c.q, Op{Kind: Read, Key: "k"}), Undecided)
 		c.masters[1].thaw()
 		time.Sleep(25 * time.Second)
-		if s := c.state(0); s.State != cluster.Voting {
+		if s := c.state(0); s.State != Voting {
 			t.Fatalf("status is %+v", s)
 		}
 		c.want(do(c.q, acquire("later", "t", 10*time.Second)), Won)
@@ -242,11 +242,11 @@ func TestM4QuarantineIsShared(t *testing.T) {
 		time.Sleep(60 * time.Second)
 		c.q = c.redlockd()
 		time.Sleep(3 * time.Second)
-		if s := c.state(0); s.State != cluster.Quarantine {
+		if s := c.state(0); s.State != Quarantine {
 			t.Fatalf("status is %+v after 8s of 20s were watched", s)
 		}
 		time.Sleep(18 * time.Second)
-		if s := c.state(0); s.State != cluster.Voting {
+		if s := c.state(0); s.State != Voting {
 			t.Fatalf("status is %+v after all was watched", s)
 		}
 	})
@@ -259,11 +259,11 @@ func TestM4Restarts(t *testing.T) {
 		name  string
 		aof   bool
 		start func(f *fakeMaster)
-		want  cluster.MasterState
+		want  MasterState
 	}{
-		{"with all its memory, and it says so", true, (*fakeMaster).startWithMemory, cluster.Voting},
-		{"with all its memory, but it does not say so", false, (*fakeMaster).startWithMemory, cluster.Quarantine},
-		{"without a volume, though it says it is durable", true, (*fakeMaster).startEmpty, cluster.Quarantine},
+		{"with all its memory, and it says so", true, (*fakeMaster).startWithMemory, Voting},
+		{"with all its memory, but it does not say so", false, (*fakeMaster).startWithMemory, Quarantine},
+		{"without a volume, though it says it is durable", true, (*fakeMaster).startEmpty, Quarantine},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			inBubble(t, 3, func(c *testCluster) {
@@ -290,7 +290,7 @@ func TestM4Unfit(t *testing.T) {
 		c.masters[1].set(func() { c.masters[1].Evicts = true })
 		time.Sleep(2 * time.Second)
 		for i, word := range []string{"replica", "allkeys-lru"} {
-			if s := c.state(i); s.State != cluster.Quarantine || !strings.Contains(s.Reason, word) {
+			if s := c.state(i); s.State != Quarantine || !strings.Contains(s.Reason, word) {
 				t.Errorf("status is %+v", s)
 			}
 		}
@@ -302,7 +302,7 @@ func TestM4Unfit(t *testing.T) {
 		c.masters[1].set(func() { c.masters[1].Evicts = false })
 		time.Sleep(3 * time.Second)
 		for i := range 2 {
-			if s := c.state(i); s.State != cluster.Quarantine {
+			if s := c.state(i); s.State != Quarantine {
 				t.Errorf("status is %+v right after", s)
 			}
 		}

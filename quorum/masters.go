@@ -8,13 +8,14 @@ import (
 
 	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/latency"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// Types that callers need. Packages cluster and latency document them.
+// Types that callers need. Packages cluster, latency and mark document them.
 type (
 	Config       = cluster.Config
 	Master       = cluster.Master
-	MasterState  = cluster.MasterState
+	MasterState  = mark.State
 	MasterStatus = cluster.MasterStatus
 	Votes        = cluster.Votes
 	Histogram    = latency.Histogram
@@ -31,12 +32,12 @@ const (
 
 // The states of a master.
 const (
-	Voting     = cluster.Voting
-	Quarantine = cluster.Quarantine
-	Fresh      = cluster.Fresh
-	Frozen     = cluster.Frozen
-	Down       = cluster.Down
-	Refused    = cluster.Refused
+	Voting     = mark.Voting
+	Quarantine = mark.Quarantine
+	Fresh      = mark.Fresh
+	Frozen     = mark.Frozen
+	Down       = mark.Down
+	Refused    = mark.Refused
 )
 
 // Reserved reports whether a key is redlockd's own.

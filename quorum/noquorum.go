@@ -92,7 +92,7 @@ func lacking(d *cluster.Database, toVote bool, q int) error {
 	masters := d.Status()
 	var others []string
 	for _, m := range masters {
-		if m.State != cluster.Voting {
+		if m.State != mark.Voting {
 			others = append(others, stateOf(m))
 		}
 	}
@@ -114,7 +114,7 @@ func wantsBootstrap(d *cluster.Database, masters []cluster.MasterStatus) bool {
 		if strings.HasSuffix(m.Reason, mark.WhyNobodyKnows) {
 			return true
 		}
-		if m.State == cluster.Fresh {
+		if m.State == mark.Fresh {
 			fresh++
 		}
 	}
@@ -128,7 +128,7 @@ func (a *attempt) why(ballots []vote.Ballot, masters []int) string {
 	parts := make([]string, len(masters))
 	for k, i := range masters {
 		l := a.masters.Links[i]
-		if s := l.Describe(); s.State != cluster.Voting {
+		if s := l.Describe(); s.State != mark.Voting {
 			parts[k] = stateOf(s)
 		} else {
 			parts[k] = l.Name + " " + l.WhyMissing(&ballots[i], a.times.began, a.box.unsent>>i&1 == 0, a.mark)
@@ -140,7 +140,7 @@ func (a *attempt) why(ballots []vote.Ballot, masters []int) string {
 // stateOf says why a master does not vote, and for how long.
 func stateOf(m cluster.MasterStatus) string {
 	text := m.Name + " " + string(m.State)
-	if m.State == cluster.Refused {
+	if m.State == mark.Refused {
 		text += " (" + m.Reason + ")"
 	}
 	if m.Wait > 0 {

@@ -161,11 +161,11 @@ func TestCopiesAndSize(t *testing.T) {
 		time.Sleep(time.Second)
 		got := c.q.Copies(c.t.Context(), 0, "k")
 		want := []Copy{
-			{Master: "a", State: cluster.Voting, Answered: true},
-			{Master: "b", State: cluster.Voting, Answered: true, Token: 1, Hold: -1},
-			{Master: "c", State: cluster.Down},
-			{Master: "d", State: cluster.Voting, Answered: true, Token: 2, Hold: 9 * time.Second},
-			{Master: "e", State: cluster.Voting, Answered: true, Token: 2, Hold: got[4].Hold},
+			{Master: "a", State: Voting, Answered: true},
+			{Master: "b", State: Voting, Answered: true, Token: 1, Hold: -1},
+			{Master: "c", State: Down},
+			{Master: "d", State: Voting, Answered: true, Token: 2, Hold: 9 * time.Second},
+			{Master: "e", State: Voting, Answered: true, Token: 2, Hold: got[4].Hold},
 		}
 		if !slices.Equal(got, want) || got[4].Hold < 55*time.Second {
 			t.Errorf("copies are %+v, want %+v", got, want)

@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/scripts"
 )
@@ -105,7 +104,7 @@ func TestTraceFlushAllThenFlushDB(t *testing.T) {
 			f.FlushDB()
 			f.Select(0)
 			time.Sleep(3 * time.Second)
-			if s := c.q.cluster.Opened(3).Status()[0]; s.State == cluster.Voting {
+			if s := c.q.cluster.Opened(3).Status()[0]; s.State == Voting {
 				bad++
 			}
 		})
@@ -339,7 +338,7 @@ func TestTraceWaitIgnoresKnownGreatest(t *testing.T) {
 		c.masters[1].kill() // and cannot be asked
 		c.q = c.redlockd()
 		time.Sleep(15 * time.Second)
-		if s := c.state(0); s.State == cluster.Voting {
+		if s := c.state(0); s.State == Voting {
 			t.Errorf("a new mark after %v, and the mark of c knows of a hold of 500s: %+v", 15*time.Second, s)
 		}
 	})

@@ -99,7 +99,7 @@ func (c *testCluster) acquireBySlowLooks() bool {
 	}
 	way(300 * time.Millisecond)
 	time.Sleep(6 * time.Second)
-	frozen := func(m cluster.MasterStatus) bool { return m.State == cluster.Frozen }
+	frozen := func(m cluster.MasterStatus) bool { return m.State == Frozen }
 	for began := time.Now(); slices.ContainsFunc(c.q.Status().Masters, frozen); time.Sleep(time.Millisecond) {
 		if time.Since(began) > 10*time.Second {
 			way(0)

@@ -144,7 +144,7 @@ func (c *Cluster) Follow(f func([]Master)) {
 // there is none.
 func (c *Cluster) RunID(master string) string {
 	for _, s := range c.Database(0).Status() {
-		if s.Name == master && s.State != Down {
+		if s.Name == master && s.State != mark.Down {
 			return s.RunID
 		}
 	}

@@ -55,12 +55,12 @@ func (e *events) until(ctx context.Context, done func() bool) error {
 
 // count counts a change of a master's state. A master that is down from the start has lost no
 // connection, and one whose clock is being watched has lost no locks.
-func (e *events) count(was MasterState, j mark.Judgement) {
+func (e *events) count(was mark.State, j mark.Judgement) {
 	switch {
 	case was == j.State:
-	case j.State == Down:
+	case j.State == mark.Down:
 		e.lostConnections.Add(1)
-	case j.State == Quarantine && j.Reason != mark.WhyWarmingUp:
+	case j.State == mark.Quarantine && j.Reason != mark.WhyWarmingUp:
 		e.quarantines.Add(1)
 	}
 }

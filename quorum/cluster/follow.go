@@ -51,7 +51,7 @@ func (mon *monitor) follow(c *connection, s mark.Observation) error {
 		case broken(err):
 			return err
 		case err != nil:
-			same, j = false, mark.Judgement{State: Refused, Reason: "its mark cannot be written: " + reasonOf(err)}
+			same, j = false, mark.Judgement{State: mark.Refused, Reason: "its mark cannot be written: " + reasonOf(err)}
 		case !done: // the mark was written meanwhile
 			if s, err = mon.look(c); err != nil {
 				return err
@@ -59,8 +59,8 @@ func (mon *monitor) follow(c *connection, s mark.Observation) error {
 			return mon.follow(c, s)
 		}
 	}
-	if j.Open = same; !same && j.State == Voting {
-		j.State, j.Reason = Quarantine, mark.WhyForgotten // as database 0 is about to find out
+	if j.Open = same; !same && j.State == mark.Voting {
+		j.State, j.Reason = mark.Quarantine, mark.WhyForgotten // as database 0 is about to find out
 	}
 	mon.mu.Lock()
 	if same {

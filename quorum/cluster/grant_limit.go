@@ -175,7 +175,7 @@ func (d *Database) AboveGrantLimit(hold time.Duration) (above bool, lacking []st
 
 // inSentence words a master's state. What keeps one that votes from being asked, as a doubt does
 // right after a silence (M5), becomes its state at the next look.
-var inSentence = strings.NewReplacer(string(Quarantine), "in quarantine", string(Voting), "being looked at")
+var inSentence = strings.NewReplacer(string(mark.Quarantine), "in quarantine", string(mark.Voting), "being looked at")
 
 // marksAllowing returns how many marks let a hold be granted, and which of the other masters'
 // marks cannot be written now.

@@ -100,7 +100,7 @@ func newLink(ctx context.Context, cfg *Config, m Master, db *Database, now clock
 		log:     log.With("master", m.Name, "db", db.number),
 		poke:    make(chan struct{}, 1),
 		traffic: &traffic{},
-		status:  MasterStatus{Name: m.Name, Address: m.Address, State: Down, Reason: notReached}}
+		status:  MasterStatus{Name: m.Name, Address: m.Address, State: mark.Down, Reason: notReached}}
 	l.clock = clock.NewWatch(now, cfg.ClockDrift, l.exact, m.Embedded)
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	l.ready = sync.NewCond(&l.mu)
@@ -190,7 +190,7 @@ func (l *Link) drop(c *connection, cause error) {
 	now := l.now()
 	l.view.Lost()
 	l.mu.Unlock()
-	l.enter(nil, mark.Judgement{State: Down, Reason: reasonOf(cause)})
+	l.enter(nil, mark.Judgement{State: mark.Down, Reason: reasonOf(cause)})
 	for _, t := range lost {
 		t.Answer(vote.Ballot{Vote: vote.Silent}, now)
 	}
@@ -224,7 +224,7 @@ func (l *Link) Describe() MasterStatus {
 	s := l.status
 	s.Votes, s.Batches = l.traffic.votes.read(), l.traffic.batches.Read()
 	if l.frozen(l.now()) {
-		s.State, s.Reason = Frozen, "does not answer"
+		s.State, s.Reason = mark.Frozen, "does not answer"
 	}
 	return s
 }

@@ -9,19 +9,6 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// MasterState is what a master can do now, in one word for operators.
-type MasterState = mark.State
-
-// The states, see package mark.
-const (
-	Voting     = mark.Voting
-	Quarantine = mark.Quarantine
-	Fresh      = mark.Fresh
-	Frozen     = mark.Frozen
-	Down       = mark.Down
-	Refused    = mark.Refused
-)
-
 // MasterStatus describes one master.
 type MasterStatus struct {
 	// Name and Address are those of the configuration.
@@ -30,7 +17,7 @@ type MasterStatus struct {
 	// Required is whether the master must agree besides the majority (V11).
 	Required bool
 	// State is what the master can do now.
-	State MasterState
+	State mark.State
 	// Reason says why it does not vote; empty when it does.
 	Reason string
 	// Wait is the least time that its quarantine still lasts; 0 for none.

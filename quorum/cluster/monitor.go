@@ -54,7 +54,7 @@ func (mon *monitor) run() {
 		}
 		mon.drop(c, err)
 		if err != nil && ctx.Err() == nil {
-			mon.enter(nil, mark.Judgement{State: Down, Reason: reasonOf(err), ByMaster: !broken(err)})
+			mon.enter(nil, mark.Judgement{State: mark.Down, Reason: reasonOf(err), ByMaster: !broken(err)})
 		}
 		pause(ctx, nil, backoff/2+rand.N(backoff))
 		backoff = min(2*backoff, maxBackoff)

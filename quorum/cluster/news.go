@@ -28,22 +28,22 @@ const (
 // may be ready without it, and no other line would name it. While it is down, network errors
 // vary all the time and are for debugging only; an error that the master itself answered is
 // told, and so are two servers under one name.
-func newsOf(was MasterState, why string, j mark.Judgement, corrects bool) news {
+func newsOf(was mark.State, why string, j mark.Judgement, corrects bool) news {
 	same := was == j.State && why == j.Reason
 	switch {
-	case j.State == Voting && same:
+	case j.State == mark.Voting && same:
 		return noNews
-	case j.State == Voting:
+	case j.State == mark.Voting:
 		return newsVotes
-	case j.State != Down && j.Reason != mark.WhyWarmingUp && corrects:
+	case j.State != mark.Down && j.Reason != mark.WhyWarmingUp && corrects:
 		return newsWaits
 	case same:
 		return noNews
 	case j.Reason == mark.WhyWarmingUp:
 		return newsWarmUp
-	case j.State == Down && was == Down && why != notReached && !j.ByMaster:
+	case j.State == mark.Down && was == mark.Down && why != notReached && !j.ByMaster:
 		return newsDetail
-	case j.State == Down:
+	case j.State == mark.Down:
 		return newsDown
 	case j.State == was && why != mark.WhyWarmingUp && !strings.HasSuffix(j.Reason, mark.WhyOtherServer):
 		return newsDetail

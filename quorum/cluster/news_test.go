@@ -8,34 +8,34 @@ import (
 )
 
 func TestNewsOf(t *testing.T) {
-	waits := mark.Judgement{State: Quarantine, Reason: "restarted", Left: time.Minute}
-	other := mark.Judgement{State: Quarantine, Reason: "restarted; " + mark.WhyOtherServer, Left: time.Minute}
-	down := mark.Judgement{State: Down, Reason: "EOF"}
-	warm := mark.Judgement{State: Quarantine, Reason: mark.WhyWarmingUp, Left: time.Second}
+	waits := mark.Judgement{State: mark.Quarantine, Reason: "restarted", Left: time.Minute}
+	other := mark.Judgement{State: mark.Quarantine, Reason: "restarted; " + mark.WhyOtherServer, Left: time.Minute}
+	down := mark.Judgement{State: mark.Down, Reason: "EOF"}
+	warm := mark.Judgement{State: mark.Quarantine, Reason: mark.WhyWarmingUp, Left: time.Second}
 	tests := []struct {
 		name     string
-		was      MasterState
+		was      mark.State
 		why      string
 		is       mark.Judgement
 		corrects bool
 		want     news
 	}{
-		{"never reached", Down, notReached, down, false, newsDown},
-		{"still down", Down, "EOF", down, false, noNews},
-		{"still down, another error", Down, "connection refused", down, false, newsDetail},
-		{"still down, as it says itself", Down, "EOF", mark.Judgement{State: Down, Reason: "WRONGPASS", ByMaster: true}, false, newsDown},
-		{"lost", Voting, "", down, false, newsDown},
-		{"lost while it waited", Quarantine, "restarted", down, true, newsDown},
-		{"votes", Quarantine, "restarted", mark.Judgement{State: Voting}, true, newsVotes},
-		{"still votes", Voting, "", mark.Judgement{State: Voting}, true, noNews},
-		{"waits", Down, "EOF", waits, false, newsWaits},
-		{"still waits", Quarantine, "restarted", waits, false, noNews},
-		{"waits for another time", Quarantine, "restarted", waits, true, newsWaits},
-		{"waits for another reason", Quarantine, "new", waits, false, newsDetail},
-		{"another server in use", Quarantine, "restarted", other, false, newsWaits},
-		{"warms up", Down, "EOF", warm, false, newsWarmUp},
-		{"still warms up", Quarantine, mark.WhyWarmingUp, warm, true, noNews},
-		{"waits after it has warmed up", Quarantine, mark.WhyWarmingUp, waits, false, newsWaits},
+		{"never reached", mark.Down, notReached, down, false, newsDown},
+		{"still down", mark.Down, "EOF", down, false, noNews},
+		{"still down, another error", mark.Down, "connection refused", down, false, newsDetail},
+		{"still down, as it says itself", mark.Down, "EOF", mark.Judgement{State: mark.Down, Reason: "WRONGPASS", ByMaster: true}, false, newsDown},
+		{"lost", mark.Voting, "", down, false, newsDown},
+		{"lost while it waited", mark.Quarantine, "restarted", down, true, newsDown},
+		{"votes", mark.Quarantine, "restarted", mark.Judgement{State: mark.Voting}, true, newsVotes},
+		{"still votes", mark.Voting, "", mark.Judgement{State: mark.Voting}, true, noNews},
+		{"waits", mark.Down, "EOF", waits, false, newsWaits},
+		{"still waits", mark.Quarantine, "restarted", waits, false, noNews},
+		{"waits for another time", mark.Quarantine, "restarted", waits, true, newsWaits},
+		{"waits for another reason", mark.Quarantine, "new", waits, false, newsDetail},
+		{"another server in use", mark.Quarantine, "restarted", other, false, newsWaits},
+		{"warms up", mark.Down, "EOF", warm, false, newsWarmUp},
+		{"still warms up", mark.Quarantine, mark.WhyWarmingUp, warm, true, noNews},
+		{"waits after it has warmed up", mark.Quarantine, mark.WhyWarmingUp, waits, false, newsWaits},
 	}
 	for _, test := range tests {
 		if got := newsOf(test.was, test.why, test.is, test.corrects); got != test.want {

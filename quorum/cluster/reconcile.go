@@ -13,7 +13,7 @@ import (
 // closes the link, and logs a change. Another database than 0 follows. Only the monitor calls it.
 func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	if mon.Embedded {
-		mon.enter(c, mark.Judgement{Open: true, State: Voting})
+		mon.enter(c, mark.Judgement{Open: true, State: mark.Voting})
 		return nil
 	}
 	if mon.zero != nil {
@@ -62,7 +62,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 		if err != nil {
 			mon.vacate(s, j.Write)
 			mon.couldNotWrite(s)
-			j = mark.Judgement{State: Refused, Reason: "its mark cannot be written: " + reasonOf(err)}
+			j = mark.Judgement{State: mark.Refused, Reason: "its mark cannot be written: " + reasonOf(err)}
 			break
 		}
 		if done {

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/redlockd/redlockd/quorum/clock"
-	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/fakeredis"
+	"github.com/redlockd/redlockd/quorum/mark"
 )
 
 // watch finds a redlockd that watches a server's clock and role. It keeps faults away
@@ -44,7 +44,7 @@ func (n *node) watchesOver(f *fakeredis.Server, slow time.Duration) bool {
 		return false
 	}
 	for i, m := range q.Status().Masters {
-		if list := n.files(); i < len(list) && list[i].leads() == f && m.State == cluster.Voting {
+		if list := n.files(); i < len(list) && list[i].leads() == f && m.State == mark.Voting {
 			return true
 		}
 	}

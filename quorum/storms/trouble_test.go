@@ -11,6 +11,7 @@ import (
 	"github.com/redlockd/redlockd/quorum"
 	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/fakeredis"
+	"github.com/redlockd/redlockd/quorum/mark"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -167,7 +168,7 @@ func (v *visit) looksWhoVotes() {
 			continue
 		}
 		for _, m := range d.Status() {
-			if m.State != cluster.Voting {
+			if m.State != mark.Voting {
 				v.node.mu.Lock()
 				v.node.idle[m.Name] = now
 				v.node.mu.Unlock()

@@ -15,6 +15,7 @@ const announceTTL = 10 * time.Second
 
 var (
 	errNotAnnounced = errors.New("the change could not be written to a majority of the old masters")
+	errNotLocked    = errors.New("no lock can be taken")
 	errOtherChange  = errors.New("another change of the masters is under way")
 	errTwoSteps     = errors.New("more than one master is added, removed or replaced: change one at a time")
 )
@@ -68,17 +69,10 @@ func (c *change) begin(ctx context.Context) {
 		}
 		c.all.RaiseMarks(state)
 	}
-	about := err
-	if _, ok := errors.AsType[*notLocked](err); ok {
-		about = errors.New("no lock") // its text changes with every attempt
-	}
-	if c.isNewMessage("waiting", about) {
+	if c.isNewMessage("waiting", err) {
 		c.all.log.Warn("change of the list of masters is waiting", "reason", err)
 	}
 }
-
-// notLocked is the error of an attempt to get the lock ChangeKey.
-type notLocked struct{ error }
 
 // announce writes a change to a majority of the old list's marks. Meanwhile it has the
 // lock ChangeKey on the old list, so that of two changes requested at the same time only
@@ -92,7 +86,7 @@ func (c *change) announce(ctx context.Context, name string) error {
 	case held:
 		return errOtherChange
 	case err != nil:
-		return &notLocked{err}
+		return errNotLocked // why it is so changes with every attempt
 	}
 	defer release()
 	// Only what the marks record while this redlockd has the lock counts.

@@ -70,7 +70,7 @@ func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.T
 		return t, false
 	}
 	t.Deadline = l.Deadline(a.times.until)
-	earliest, n := l.Earliest(now), len(a.effects)
+	earliest, n := l.Watch().Earliest(now), len(a.effects)
 	t.Copies = a.copies[i*n : (i+1)*n]
 	for k := range a.effects {
 		e, lock := &a.effects[k], a.lock

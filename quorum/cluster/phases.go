@@ -69,21 +69,15 @@ func (c *change) mayWrite(to mark.Generation, isNew bool) mark.Generation {
 }
 
 // outlived reports whether the master's mark records a state of the list that leads to no
-// other, while its server has the seat: then it begins a quarantine.
-func (mon *monitor) outlived(own mark.Seat, s mark.Observation, known mark.Generation) bool {
-	return hasSeat(own, s) && !s.Mark.Counts(mon.db.List().name) && mon.db.change.outlived(known, s.Mark.Generation)
-}
-
-// outlived reports whether the state other belongs to a list older than ours, or to an
-// abandoned change of the list before ours, while marks looked at in the last two seconds
-// show ours in force. A master whose mark records such a state has missed too many changes
-// for its mark to be raised.
-func (c *change) outlived(ours, other mark.Generation) bool {
+// other, while its server has the seat: then it begins a quarantine. The state belongs to a list
+// older than ours, or to an abandoned change of the list before ours, while marks looked at in
+// the last two seconds show ours in force: the master has missed too many changes for its mark
+// to be raised.
+func (mon *monitor) outlived(own mark.Seat, s mark.Observation, ours mark.Generation) bool {
+	if !hasSeat(own, s) || s.Mark.Counts(mon.db.List().name) {
+		return false
+	}
+	other := s.Mark.Generation
 	before := other.Number < ours.Number || other.Phase == mark.Announced && other.Before == ours.Before
-	return before && c.isInForce(ours)
-}
-
-// isInForce is inForce by marks looked at in the last two seconds.
-func (c *change) isInForce(g mark.Generation) bool {
-	return c.recordedBy(g, func(r record) bool { return r.speaks && r.Real && r.inView })
+	return before && mon.db.change.recordedBy(ours, func(r record) bool { return r.speaks && r.Real && r.inView })
 }

@@ -49,10 +49,6 @@ func (l Locked) Latest(hold, now time.Duration) (int64, bool) { return l.link.la
 // which a script may act, for an attempt whose time is over at until, by our clock (V6).
 func (l Locked) Deadline(until time.Duration) int64 { return l.link.deadline(until) }
 
-// Earliest returns the earliest possible reading of the master's clock now, in its own
-// milliseconds.
-func (l Locked) Earliest(now time.Duration) int64 { return l.link.clock.Earliest(now) }
-
 // Ask lets an attempt make its task for the master, and hands that over as Send does.
 func (l *Link) Ask(a Preparer, index int, now time.Duration) bool {
 	l.mu.Lock()

@@ -772,7 +772,7 @@ var mutants = []mutant{
 	{"M8", "a change that lost marks interrupted stays so", []change{{"quorum/cluster/change.go",
 		"c.interrupted(g, best)", "false"}}, masters},
 	{"M8", "the next change that is asked for calls the closing off", []change{{"quorum/cluster/announce.go",
-		"	if c.isNewMessage(\"waiting\", err) {\n", "	c.all.RaiseMarks(state)\n	if c.isNewMessage(\"waiting\", err) {\n"}}, masters},
+		"	about := err\n", "	c.all.RaiseMarks(state)\n	about := err\n"}}, masters},
 	{"M8", "who takes a list over that was begun anew knows the one of before", []change{{"quorum/cluster/replace.go",
 		"if !c.state.Less(g) && c.state.Masters != g.Masters {", "if false {"}}, masters},
 	{"M8", "what a master bore before it was down completes a change", []change{{"quorum/cluster/recorded.go",

@@ -15,7 +15,6 @@ const announceTTL = 10 * time.Second
 
 var (
 	errNotAnnounced = errors.New("the change could not be written to a majority of the old masters")
-	errNotLocked    = errors.New("no lock can be taken")
 	errOtherChange  = errors.New("another change of the masters is under way")
 	errTwoSteps     = errors.New("more than one master is added, removed or replaced: change one at a time")
 )
@@ -69,10 +68,17 @@ func (c *change) begin(ctx context.Context) {
 		}
 		c.all.RaiseMarks(state)
 	}
-	if c.isNewMessage("waiting", err) {
+	about := err
+	if _, ok := errors.AsType[*notLocked](err); ok {
+		about = errors.New("no lock") // its text changes with every attempt
+	}
+	if c.isNewMessage("waiting", about) {
 		c.all.log.Warn("change of the list of masters is waiting", "reason", err)
 	}
 }
+
+// notLocked is the error of an attempt to get the lock ChangeKey.
+type notLocked struct{ error }
 
 // announce writes a change to a majority of the old list's marks. Meanwhile it has the
 // lock ChangeKey on the old list, so that of two changes requested at the same time only
@@ -86,7 +92,7 @@ func (c *change) announce(ctx context.Context, name string) error {
 	case held:
 		return errOtherChange
 	case err != nil:
-		return errNotLocked // why it is so changes with every attempt
+		return &notLocked{err}
 	}
 	defer release()
 	// Only what the marks record while this redlockd has the lock counts.

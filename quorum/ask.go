@@ -65,12 +65,14 @@ func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.T
 	if a.op.Kind == Read || a.op.Kind == Release && !a.harmsIfLate() {
 		return t, true
 	}
-	latest, ok := l.Latest(a.mark, now)
+	earliest, latest, ok := l.Clock(a.mark, now)
 	if !ok {
 		return t, false
 	}
-	t.Deadline = l.Deadline(a.times.until)
-	earliest, n := l.Watch().Earliest(now), len(a.effects)
+	if a.op.Kind != Acquire { // which has none
+		t.Deadline = l.Deadline(a.times.until)
+	}
+	n := len(a.effects)
 	t.Copies = a.copies[i*n : (i+1)*n]
 	for k := range a.effects {
 		e, lock := &a.effects[k], a.lock

@@ -168,12 +168,13 @@ func (w *Watch) WatchedSince(since time.Duration) bool {
 	return w.warm.Load() && !w.rebase && w.based <= since
 }
 
-// Latest returns the latest possible reading of the clock now, in milliseconds, and
-// whether there was a look in the last two seconds (V6).
-func (w *Watch) Latest(now time.Duration) (int64, bool) {
+// Shows returns the earliest and the latest possible reading of the clock now, in
+// milliseconds, and whether there was a look in the last two seconds (V6).
+func (w *Watch) Shows(now time.Duration) (earliest, latest int64, known bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.recent.latest(now)
+	latest, known = w.recent.latest(now)
+	return w.recent.earliest(now), latest, known
 }
 
 // Earliest returns the earliest possible reading of the clock at a time, now or later, in

@@ -18,9 +18,9 @@ func (s *sender) stampMissed(m *outbox.Missed, now time.Duration) {
 	if m.Before = 0; s.mayHaveStepped(now) {
 		return
 	}
-	if _, ok := s.clock.Latest(now); ok {
+	if earliest, _, ok := s.clock.Shows(now); ok {
 		ago := time.Duration(float64(now-m.Began)*(1+s.cfg.ClockDrift)) + s.db.agreed.Greatest().Timeout
-		m.Before = s.clock.Earliest(now) - ceilMillis(ago).Milliseconds()
+		m.Before = earliest - ceilMillis(ago).Milliseconds()
 	}
 }
 
@@ -28,11 +28,11 @@ func (s *sender) stampMissed(m *outbox.Missed, now time.Duration) {
 // the others; false if it cannot yet. The caller must hold mu.
 func (s *sender) stampChange(t *outbox.Task, now time.Duration) bool {
 	left := t.Until - now
-	latest, ok := s.latest(RoundHold(left), now)
+	earliest, latest, ok := s.shows(RoundHold(left), now)
 	if !ok {
 		return false
 	}
-	t.Copies[0] = s.cfg.CopyOf(t.Copies[0].Tail, t.Missed.Ends-now, left, s.clock.Earliest(now), latest)
+	t.Copies[0] = s.cfg.CopyOf(t.Copies[0].Tail, t.Missed.Ends-now, left, earliest, latest)
 	t.Deadline = s.deadline(now + s.cfg.Timeout)
 	return true
 }
@@ -46,10 +46,10 @@ func follows(kept []*outbox.Task, t *outbox.Task) bool {
 // addReleaseDeadline gives a release a deadline if earlier connections cannot be fenced
 // (M3). The caller must hold mu.
 func (s *sender) addReleaseDeadline(t *outbox.Task, now time.Duration) {
-	if t.MustDeliver || t.Kind != vote.Release || t.Deadline != 0 {
+	if !s.fenceless || t.MustDeliver || t.Kind != vote.Release || t.Deadline != 0 {
 		return
 	}
-	if _, ok := s.clock.Latest(now); ok && s.fenceless {
+	if _, _, ok := s.clock.Shows(now); ok {
 		t.Deadline = s.deadline(now + s.cfg.Timeout)
 	}
 }

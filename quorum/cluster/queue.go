@@ -40,10 +40,12 @@ func (l Locked) Watch() *clock.Watch { return l.link.clock }
 // Outbox returns the tasks that wait for the master in this database.
 func (l Locked) Outbox() *outbox.Outbox { return &l.link.outbox }
 
-// Latest returns the latest possible reading of the master's clock now, in its own
-// milliseconds (V6); false where the clock is not known, or the master may not be asked
-// to hold a lock for hold (M3).
-func (l Locked) Latest(hold, now time.Duration) (int64, bool) { return l.link.latest(hold, now) }
+// Clock returns the earliest and the latest possible reading of the master's clock now, in
+// its own milliseconds (V6); false where the clock is not known, or the master may not be
+// asked to hold a lock for hold (M3).
+func (l Locked) Clock(hold, now time.Duration) (earliest, latest int64, ok bool) {
+	return l.link.shows(hold, now)
+}
 
 // Deadline returns the latest reading of the master's clock, in its own milliseconds, at
 // which a script may act, for an attempt whose time is over at until, by our clock (V6).
@@ -110,7 +112,7 @@ func (l *Link) WhyMissing(b *vote.Ballot, since time.Duration, asked bool, hold 
 	case asked:
 		return "too late"
 	}
-	_, known := l.clock.Latest(l.now())
+	_, _, known := l.clock.Shows(l.now())
 	switch {
 	case !known:
 		return fmt.Sprintf("not looked at for %v", clock.LookAge)

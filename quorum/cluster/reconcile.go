@@ -127,7 +127,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	countsFrom := int64(0)
 	if seatRecorded {
 		var latest int64
-		if latest, seatRecorded = mon.clock.Latest(now); seatRecorded {
+		if _, latest, seatRecorded = mon.clock.Shows(now); seatRecorded {
 			countsFrom = mon.view.CountsFrom(own, latest, s.Reading)
 		}
 	}
@@ -178,7 +178,7 @@ func (mon *monitor) raiseGeneration(c *connection, s mark.Observation) (mark.Obs
 func (mon *monitor) write(c *connection, s mark.Observation, m *mark.Mark, until time.Duration) (bool, error) {
 	deadline := int64(0)
 	if until > 0 {
-		if _, known := mon.clock.Latest(mon.now()); !known {
+		if _, _, known := mon.clock.Shows(mon.now()); !known {
 			return false, nil // the next look may tell
 		}
 		deadline = mon.clock.Earliest(until)

@@ -79,14 +79,14 @@ func (l *Link) votes() bool {
 // (M8).
 func (l *Link) joins(m *mark.Mark) bool { return m.Joining(l.Name) || l.db.List().joining(l.Name) }
 
-// latest returns the latest possible reading of the master's clock now (V6). It returns
-// false if the clock is not known, or if the master may not be asked to keep a lock for
-// hold. The caller must hold mu.
-func (l *Link) latest(hold, now time.Duration) (int64, bool) {
+// shows returns the earliest and the latest possible reading of the master's clock now (V6).
+// It returns false if the clock is not known, or if the master may not be asked to keep a
+// lock for hold. The caller must hold mu.
+func (l *Link) shows(hold, now time.Duration) (earliest, latest int64, ok bool) {
 	if hold > 0 && !l.byMark(func(first *Link) bool { return first.asks(hold, now) }) {
-		return 0, false
+		return 0, 0, false
 	}
-	return l.clock.Latest(now)
+	return l.clock.Shows(now)
 }
 
 // asks reports whether the mark lets the master keep a lock for hold, and notes that it is

@@ -226,6 +226,7 @@ func TestV6OnlyItsOwn(t *testing.T) {
 			{"renew nothing", renew, "", "", vote.Absent},
 			{"shorten", shorten, "t 1/9 5000 90 9000", "t 1/9 1000 50 2000", vote.Prolonged},
 			{"shorten another attempt's", shorten, "t 9/8 5000 90 9000", "t 9/8 5000 90 9000", vote.Refused},
+			{"shorten what is over", shorten, "t 1/9 -21 20 3000", "t 1/9 1000 50 2000", vote.Prolonged},
 			{"shorten nothing", shorten, "", "", vote.Absent},
 		}
 	})

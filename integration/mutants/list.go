@@ -425,7 +425,7 @@ var mutants = []mutant{
 		"	sl, added := s.slot(resp.OK), s.watched[before:]\n",
 		"	sl, added := s.slot(resp.OK), s.watched[before:]\n	s.answer(resp.OK)\n	sl.Silent = true\n"}}, access},
 	{"V8", "a change that comes late is not repeated", []change{{"quorum/outbox/answer.go",
-		"late = n == tooLate", "late = false && n == tooLate"}}, votes},
+		"late := b.Vote == vote.Silent && msg.IsInt64()", "late := false"}}, votes},
 	{"S4", "what is read beside others has changed", []change{{"quorum/watch.go",
 		"range o.Changes {\n		if !o.Did.spares(change.Key) {\n			c.db.watch.touch(change.Key)", "range c.op.Keys {\n		if !o.Did.spares(change) {\n			c.db.watch.touch(change)"}}, votes},
 	{"S4", "what keeps a lock has changed it", []change{{"quorum/watch.go",

@@ -68,12 +68,9 @@ func read(t *Task, msg rueidis.RedisMessage, err error) Result {
 	if t.Page != nil {
 		return Result{Ballot: t.Page.read(msg), Done: true}
 	}
-	late := false
-	if msg.IsInt64() { // else AsInt64 makes an error for every token
-		n, _ := msg.AsInt64()
-		late = n == tooLate
-	}
-	return Result{Ballot: t.read(msg), Done: !late, Late: late}
+	b := t.read(msg)
+	late := b.Vote == vote.Silent && msg.IsInt64() // tooLate is the only integer that is no vote
+	return Result{Ballot: b, Done: !late, Late: late}
 }
 
 // errorResult is V14: WRONGTYPE is a refusal, every other error is silent.

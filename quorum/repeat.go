@@ -65,7 +65,7 @@ func (a *attempt) repeats() (out []*outbox.Task) {
 		if e.Does == outbox.Raises {
 			e.Does = outbox.Stores // with its own times
 		}
-		t := &outbox.Task{Kind: Release, MustDeliver: true, Missed: &outbox.Missed{Began: a.times.began, Ends: a.times.began + e.TTL},
+		t := &outbox.Task{Kind: Release, MustDeliver: true, Missed: &outbox.Missed{Began: a.times.began},
 			Until: a.times.began + a.call.q.cluster.LongestHold()}
 		if e.Gives() {
 			t.Kind, t.Until = Extend, a.times.began+e.Hold

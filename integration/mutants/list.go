@@ -81,7 +81,7 @@ var mutants = []mutant{
 	{"V15", "the grace leaves no time for what is not known of a clock", []change{{"quorum/cluster/arithmetic.go",
 		" + time.Duration(latest-earliest)*time.Millisecond", ""}}, masters},
 	{"V15", "a repeated change is over as if it were new", []change{{"quorum/cluster/going_out.go",
-		"t.Missed.Ends-now, left,", "t.Missed.Ends, left,"}}, masters},
+		"t.Missed.Began+t.Effects[0].TTL-now, left,", "t.Missed.Began+t.Effects[0].TTL, left,"}}, masters},
 	{"M5", "a lock is over by a clock that may have stepped", []change{{"quorum/outbox/answer.go",
 		"b.Over = w != vote.NoAbsence && b.Tail.Over(reading)", "b.Over = b.Tail.Over(reading)"}}, waiting},
 	{"V15", "a lock is not over as long as one of its copies is not", []change{{"quorum/outcome.go",

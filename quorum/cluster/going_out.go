@@ -32,7 +32,7 @@ func (s *sender) stampChange(t *outbox.Task, now time.Duration) bool {
 	if !ok {
 		return false
 	}
-	t.Copies[0] = s.cfg.CopyOf(t.Copies[0].Tail, t.Missed.Ends-now, left, earliest, latest)
+	t.Copies[0] = s.cfg.CopyOf(t.Copies[0].Tail, t.Missed.Began+t.Effects[0].TTL-now, left, earliest, latest)
 	t.Deadline = s.deadline(now + s.cfg.Timeout)
 	return true
 }

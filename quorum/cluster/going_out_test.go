@@ -60,8 +60,8 @@ func TestV8RepeatedChangeEndsWithTheOthers(t *testing.T) {
 	l.clock = clock.NewWatch(l.now, 0, l.exact, true)
 	l.sawClock(reading*1000, now, now)
 	its := tail.Tail{Lock: 1, Attempt: 2}
-	change := &outbox.Task{Kind: vote.Extend, MustDeliver: true, Effects: []outbox.Effect{{Key: "k", Does: outbox.Sets}}, Copies: []outbox.Copy{{Tail: its}},
-		Until: now + 3*time.Second, Missed: &outbox.Missed{Ends: now + 2*time.Second}}
+	change := &outbox.Task{Kind: vote.Extend, MustDeliver: true, Effects: []outbox.Effect{{Key: "k", Does: outbox.Sets, TTL: 2 * time.Second}}, Copies: []outbox.Copy{{Tail: its}},
+		Until: now + 3*time.Second, Missed: &outbox.Missed{Began: now}}
 	for _, late := range []time.Duration{500 * time.Millisecond, 1500 * time.Millisecond} {
 		l.outbox.Put(change)
 		now = time.Second + late

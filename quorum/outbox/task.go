@@ -59,8 +59,6 @@ type Missed struct {
 	// showed then, and 0 where that is not known; it is set when the task goes out.
 	Began  time.Duration
 	Before int64
-	// Ends is when what a change stores is over, by our own clock.
-	Ends time.Duration
 }
 
 // Creates reports whether the task may create a lock, which is not asked of a master in

@@ -19,29 +19,20 @@ var (
 	errTwoSteps     = errors.New("more than one master is added, removed or replaced: change one at a time")
 )
 
-// take returns the list to change to, or nil, and marks it as being announced until taken
-// is called.
+// take returns the list to change to, or nil.
 func (c *change) take() []Master {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if ListName(c.wanted) == c.state.Masters {
-		c.wanted = nil // the request was withdrawn before it was announced
+		c.wanted = nil // it is in force: the request was withdrawn before it was announced
 	}
-	c.announcing = c.wanted != nil
 	return c.wanted
-}
-
-func (c *change) taken() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.announcing = false
 }
 
 // begin announces the change to the wanted list, or takes it over where another instance
 // has announced it.
 func (c *change) begin(ctx context.Context) {
 	wanted := c.take()
-	defer c.taken()
 	name := ListName(wanted)
 	state := c.known()
 	if wanted == nil {

@@ -28,8 +28,6 @@ type change struct {
 	until time.Duration
 	// wanted is the list to change to, or nil.
 	wanted []Master
-	// announcing is whether a change is being announced; it cannot be withdrawn any more.
-	announcing bool
 	// leaving are the links to the masters that are on the previous list only.
 	leaving []*Link
 	// lastMessage is the last message logged, so that it is not repeated.

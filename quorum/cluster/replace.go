@@ -18,11 +18,10 @@ func (c *Cluster) ChangeMasters(masters []Master) error {
 	if err := c.mayChange(masters); err != nil {
 		return err
 	}
-	inForce := ListName(c.masters) == ListName(masters)
 	// A master that stays is dialled at its new address at once: the majority that a change
 	// needs may include it.
 	c.redial(moved(c.masters, masters))
-	c.change.ask(masters, inForce)
+	c.change.ask(masters)
 	return nil
 }
 
@@ -62,12 +61,9 @@ func moved(list, to []Master) []Master {
 }
 
 // ask sets the list to change to. If that is the list in force, it withdraws a requested
-// change instead, unless one is being announced: then a change back is requested.
-func (c *change) ask(masters []Master, inForce bool) {
+// change (take), unless one is being announced: then a change back is requested.
+func (c *change) ask(masters []Master) {
 	c.mu.Lock()
-	if inForce && !c.announcing {
-		masters = nil
-	}
 	c.wanted, c.lastMessage = masters, ""
 	c.mu.Unlock()
 	c.all.events.changed()

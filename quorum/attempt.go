@@ -222,7 +222,7 @@ func (a *attempt) end(v Verdict, now time.Duration) {
 	}
 	a.unwanted, a.won = v != Won, v == Won
 	for i := range a.box.ballots {
-		a.masters.Links[i].VoteCounts().Count(a.box.ballots[i].Vote)
+		a.masters.Links[i].VoteCounts().Count(a.box.ballots[i].Vote, false)
 	}
 	a.mu.Unlock()
 	switch v {

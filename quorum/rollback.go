@@ -16,7 +16,7 @@ func (a *attempt) late(i int, b vote.Ballot) {
 	waited := a.box.ballots[i].Vote == vote.Awaited
 	if waited {
 		a.box.ballots[i] = b
-		a.masters.Links[i].VoteCounts().CountSpare(b.Vote)
+		a.masters.Links[i].VoteCounts().Count(b.Vote, true)
 	}
 	undoes := waited && a.unwanted && a.box.undone>>i&1 == 0 && mayHaveCreated(b.Vote) && a.box.wentOut(i)
 	if undoes {

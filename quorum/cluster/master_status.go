@@ -48,21 +48,14 @@ func (v *VoteCounts) read() Votes {
 	return Votes{Counted: v.counted.Load(), Spare: v.spare.Load(), Silent: v.silent.Load()}
 }
 
-// CountSpare counts a vote that came after the verdict.
-func (v *VoteCounts) CountSpare(b vote.Vote) {
-	if b == vote.Silent {
+// Count counts a master's vote as it was when the verdict fell; spare is one that came later.
+func (v *VoteCounts) Count(b vote.Vote, spare bool) {
+	switch {
+	case b == vote.Awaited || b == vote.Unasked:
+	case b == vote.Silent:
 		v.silent.Add(1)
-		return
-	}
-	v.spare.Add(1)
-}
-
-// Count counts a master's vote as it was when the verdict fell.
-func (v *VoteCounts) Count(b vote.Vote) {
-	switch b {
-	case vote.Awaited, vote.Unasked:
-	case vote.Silent:
-		v.silent.Add(1)
+	case spare:
+		v.spare.Add(1)
 	default:
 		v.counted.Add(1)
 	}

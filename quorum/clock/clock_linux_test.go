@@ -62,6 +62,20 @@ func TestBootTimeStopped(t *testing.T) {
 	}
 }
 
+// A CLOCK_BOOTTIME that cannot be read, and stands at 0, leaves the monotonic clock.
+func TestBootTimeMissing(t *testing.T) {
+	var awake, set time.Duration
+	clock := newBootTime(func() time.Duration { return 0 },
+		func() (wall, monotonic time.Duration) { return awake + set, awake })
+	for _, step := range []time.Duration{0, time.Hour, -time.Hour} {
+		before := clock.now()
+		awake, set = awake+time.Second, step
+		if passed := clock.now() - before; passed != time.Second {
+			t.Errorf("%v has passed while the wall clock was set by %v, want 1s", passed, step)
+		}
+	}
+}
+
 // BenchmarkSystem is what a reading costs.
 func BenchmarkSystem(b *testing.B) {
 	clock := System()

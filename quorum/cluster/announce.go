@@ -19,25 +19,19 @@ var (
 	errTwoSteps     = errors.New("more than one master is added, removed or replaced: change one at a time")
 )
 
-// take returns the list to change to, or nil.
-func (c *change) take() []Master {
+// begin announces the change to the wanted list, if there is one, or takes it over where another
+// instance has announced it.
+func (c *change) begin(ctx context.Context) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if ListName(c.wanted) == c.state.Masters {
 		c.wanted = nil // it is in force: the request was withdrawn before it was announced
 	}
-	return c.wanted
-}
-
-// begin announces the change to the wanted list, or takes it over where another instance
-// has announced it.
-func (c *change) begin(ctx context.Context) {
-	wanted := c.take()
-	name := ListName(wanted)
-	state := c.known()
+	wanted, state := c.wanted, c.state
+	c.mu.Unlock()
 	if wanted == nil {
 		return
 	}
+	name := ListName(wanted)
 	for _, g := range c.recordedStates() {
 		later := state.Less(g) && c.recorded(g)
 		if g.Masters == name && (later || c.overtaken(state, g)) {

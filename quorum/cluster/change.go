@@ -93,9 +93,7 @@ func (c *change) step(ctx context.Context) {
 	case state.Phase == mark.Final && !c.underWay(state): // else who leaves may be needed to complete it
 		c.retire()
 	}
-	if c.want() != nil {
-		c.begin(ctx)
-	}
+	c.begin(ctx)
 }
 
 func (c *change) reached() (mark.Generation, time.Duration) {

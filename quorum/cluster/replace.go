@@ -61,7 +61,7 @@ func moved(list, to []Master) []Master {
 }
 
 // ask sets the list to change to. If that is the list in force, it withdraws a requested
-// change (take), unless one is being announced: then a change back is requested.
+// change (begin), unless one is being announced: then a change back is requested.
 func (c *change) ask(masters []Master) {
 	c.mu.Lock()
 	c.wanted, c.lastMessage = masters, ""

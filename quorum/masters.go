@@ -26,7 +26,7 @@ const Databases = cluster.Databases
 
 // MarkKey and ChangeKey are redlockd's own keys, hidden from clients (M3, M8).
 const (
-	MarkKey   = cluster.MarkKey
+	MarkKey   = mark.Key
 	ChangeKey = cluster.ChangeKey
 )
 

@@ -13,16 +13,12 @@ import (
 	"github.com/redlockd/redlockd/quorum/mark"
 )
 
-// MarkKey is the key of a master's mark, and of the seals of its other databases. It is
-// hidden from clients (M3).
-const MarkKey = mark.Key
-
 // ChangeKey is the key of the lock under which a change of the list of masters is
-// announced (M8). Like MarkKey it is hidden from clients.
+// announced (M8). Like [mark.Key] it is hidden from clients.
 const ChangeKey = "redlockd:change"
 
 // Reserved reports whether a key is redlockd's own.
-func Reserved(key string) bool { return key == MarkKey || key == ChangeKey }
+func Reserved(key string) bool { return key == mark.Key || key == ChangeKey }
 
 // Cluster is the masters, with the list of masters in force. All its methods are safe for
 // concurrent use.

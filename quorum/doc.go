@@ -9,7 +9,8 @@
 //     package pubsub), and the watches of transactions (watch.go);
 //     inflight.go and counts.go count operations;
 //   - a database with the queues of its keys (keyspace.go, keys.go): operations on one
-//     key run one at a time (V7), some of which share a fan-out (sharing.go);
+//     key run one at a time (V7), some of which share a fan-out (sharing.go) or sleep
+//     between two attempts (asleep.go);
 //   - the call (call.go): one operation with its attempts, which is retried after a split
 //     (split.go) and, if it depends on the current state, begins with a read (decide.go);
 //     on several keys it may take two attempts after that (transact.go);

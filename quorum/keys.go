@@ -24,8 +24,7 @@ type keyShard struct {
 }
 
 // keyQueue is the operations on one key, in order of arrival. They go out one at a
-// time, from the first byte to the verdict, and keep their turn while they sleep between two
-// attempts (V7). The queue lives as long as it has any.
+// time, from the first byte to the verdict (V7). The queue lives as long as it has any.
 // shard never changes; the caller must hold its mu for all
 // other fields.
 type keyQueue struct {
@@ -34,6 +33,9 @@ type keyQueue struct {
 	waiting []*call
 	// running is the call under way, with those that share its outcome.
 	running *call
+	// asleep are the calls that sleep between two attempts. A call that their client
+	// sent later waits for them (S1).
+	asleep []*call
 	// advancing reports whether some goroutine starts calls; it checks the queue again
 	// before it leaves.
 	advancing bool
@@ -68,7 +70,7 @@ const maxUnused = 64
 
 // tidy removes a queue that nothing needs. The caller must hold mu.
 func (s *keyShard) tidy(k *keyQueue) {
-	if k.advancing || k.running != nil || len(k.waiting) > 0 {
+	if k.advancing || k.running != nil || len(k.waiting) > 0 || len(k.asleep) > 0 {
 		return
 	}
 	delete(s.queues, k.key)
@@ -84,8 +86,9 @@ func (t *keyTable) shard(key string) *keyShard {
 
 // enter puts a call behind all others on its keys, in one step, and starts those that
 // can be started; now is the time. It returns false, and does nothing, if too many
-// wait.
-func (t *keyTable) enter(c *call, now time.Duration) bool {
+// wait. With first set the call, which has one key, has waited already and goes before the
+// others (V5).
+func (t *keyTable) enter(c *call, first bool, now time.Duration) bool {
 	if c.op.Kind == DecideAll {
 		return t.enterAll(c)
 	}
@@ -94,11 +97,12 @@ func (t *keyTable) enter(c *call, now time.Duration) bool {
 	s.mu.Lock()
 	k := s.queue(c.op.Key)
 	c.queue = k
+	k.wakes(c)
 	switch {
-	case len(k.waiting) >= maxWaiting:
+	case len(k.waiting) >= maxWaiting && !first:
 		s.mu.Unlock()
 		return false
-	case k.running == nil && !k.advancing && len(k.waiting) == 0:
+	case k.running == nil && !k.advancing && len(k.waiting) == 0 && !k.follows(c):
 		// The usual case: no other call waits.
 		c.sharing = nil
 		k.running, k.advancing = c, true
@@ -107,6 +111,8 @@ func (t *keyTable) enter(c *call, now time.Duration) bool {
 		c.start(now)
 		s.mu.Lock()
 		k.advancing = false
+	case first:
+		k.waiting = slices.Insert(k.waiting, 0, c)
 	default:
 		k.waiting = append(k.waiting, c)
 	}
@@ -208,7 +214,7 @@ func (s *keyShard) advance(k *keyQueue) {
 		return
 	}
 	k.advancing = true
-	for k.running == nil && len(k.waiting) > 0 {
+	for k.running == nil && k.ready() {
 		c := k.take()
 		k.running = c
 		if c.turns.Add(-1) == 0 {

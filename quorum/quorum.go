@@ -61,7 +61,7 @@ func (q *Quorum) Do(op *Op, client Client, done func(*Outcome)) {
 	}
 	c := &call{q: q, db: q.keyspace(op.DB), op: op, client: client, done: done, arrived: q.now()}
 	switch {
-	case !c.db.keys.enter(c, c.arrived):
+	case !c.db.keys.enter(c, false, c.arrived):
 		q.underWay.leave()
 		done(&Outcome{Err: errCrowdedKey})
 	case c.turns.Load() > 0:

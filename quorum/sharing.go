@@ -10,14 +10,14 @@ import "time"
 // that share its fan-out (V7): all of them arrived before its first byte goes out.
 func (k *keyQueue) take() *call {
 	c := k.shift()
-	for c.repeats(k) {
+	for len(k.asleep) == 0 && c.repeats(k) {
 		c = k.shift()
 	}
 	if !c.shares() {
 		return c
 	}
 	c.sharing = nil
-	for len(k.waiting) > 0 && c.sharesWith(k.waiting[0]) {
+	for len(k.waiting) > 0 && !k.follows(k.waiting[0]) && c.sharesWith(k.waiting[0]) {
 		c.sharing = append(c.sharing, k.shift())
 	}
 	return c

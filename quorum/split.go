@@ -41,7 +41,8 @@ func (c *call) split(a *attempt) {
 	}
 }
 
-// retry sleeps for a random time, in its turn (V7), and then tries again with a probe (V5).
+// retry sleeps for a random time, during which other calls on the key may go (asleep.go),
+// and then tries again with a probe (V5).
 func (c *call) retry() {
 	c.passOn()
 	c.probing, c.decides = true, false
@@ -50,7 +51,12 @@ func (c *call) retry() {
 	c.mu.Unlock()
 	c.await()
 	nap := time.Millisecond + rand.N(max(time.Millisecond, c.q.cfg.Timeout/2))
-	time.AfterFunc(min(nap, c.left()), func() { c.start(c.q.now()) })
+	if c.op.Kind == DecideAll {
+		time.AfterFunc(min(nap, c.left()), func() { c.start(c.q.now()) })
+		return
+	}
+	c.db.keys.sleeps(c)
+	time.AfterFunc(min(nap, c.left()), func() { c.db.keys.enter(c, true, c.q.now()) })
 }
 
 // mayRetry reports whether there is time for another try (V5), and somebody waits for

@@ -141,3 +141,25 @@ func TestS1SeveralKeysKeepTheOrder(t *testing.T) {
 		})
 	}
 }
+
+// TestV7SeveralKeysNeverWaitForOneAnother checks that no calls on several keys wait for one
+// another for ever because a session's call waits for its own that sleeps (V7, S1).
+func TestV7SeveralKeysNeverWaitForOneAnother(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.want(do(c.q, acquire("warm", "t", 10*time.Second)), Won)
+		for i, f := range c.masters[:2] {
+			f.Set("k", fmt.Sprint("stale", i))
+			f.SetTTL("k", time.Minute)
+		}
+		one, two := &alive{}, &alive{}
+		begin := func(session *alive, op Op) { c.q.Do(&op, session, func(*Outcome) {}) }
+		begin(one, acquire("k", "A", 10*time.Second))
+		synctest.Wait() // it was split, and sleeps
+		begin(one, giveAll("A", "k", "l"))
+		begin(two, giveAll("B", "k", "l"))
+		time.Sleep(5 * time.Second)
+		if n := c.q.Status().Waiting; n != 0 {
+			t.Errorf("%d calls still wait", n)
+		}
+	})
+}

@@ -71,6 +71,35 @@ func TestM4MajorityThatLostNothing(t *testing.T) {
 	}
 }
 
+// TestM4ExemptMasterKeepsItsGrantLimit checks that locks with holds above the floor are still
+// extended and granted after masters with all their data have restarted while one is away, which
+// the others cannot be told of (M3, M4).
+func TestM4ExemptMasterKeepsItsGrantLimit(t *testing.T) {
+	for masters, restarted := range map[int]int{4: 1, 5: 4} {
+		inBubble(t, masters, func(c *testCluster) {
+			for _, f := range c.masters {
+				f.set(func() { f.AOF = true })
+			}
+			time.Sleep(3 * time.Second)
+			for do(c.q, acquire("k", "t", time.Hour)).Verdict != Won {
+				time.Sleep(time.Second) // until all marks bear it
+			}
+			time.Sleep(5 * time.Second)
+			c.masters[masters-1].kill()
+			for _, f := range c.masters[:restarted] {
+				f.kill()
+			}
+			time.Sleep(time.Second)
+			for _, f := range c.masters[:restarted] {
+				f.startWithMemory()
+			}
+			time.Sleep(10 * time.Second)
+			c.want(do(c.q, extend("k", "t", time.Hour)), Won)
+			c.want(do(c.q, acquire("l", "t", time.Hour)), Won)
+		})
+	}
+}
+
 // TestM4DiskOfBefore checks that a disk of a second before is detected by whichever
 // redlockd looks first, also by one that was cut off when the beat was raised last, if
 // no other one is left that saw that (M4).

@@ -163,3 +163,35 @@ func TestV7SeveralKeysNeverWaitForOneAnother(t *testing.T) {
 		}
 	})
 }
+
+// TestV7SplitThatLastsDelaysNobody checks that clients which poll a lock that one living master
+// has, while another one lacks it and the third is down, are soon told that it is held, and that
+// its release waits for no read that cannot tell (V7, V4).
+func TestV7SplitThatLastsDelaysNobody(t *testing.T) {
+	inBubble(t, 3, func(c *testCluster) {
+		c.want(do(c.q, acquire("k", "A", time.Minute)), Won)
+		synctest.Wait()
+		c.masters[1].Del("k")
+		c.masters[2].kill()
+		time.Sleep(5 * time.Second)
+		began := time.Now()
+		var polls []<-chan *Outcome
+		for i := range 100 {
+			polls = append(polls, start(c.q, acquire("k", fmt.Sprint("B", i), time.Minute)))
+		}
+		for _, told := range polls {
+			c.want(<-told, Held)
+		}
+		if took := time.Since(began); took > 2*c.cfg.Timeout {
+			t.Errorf("the pollers wait for %v", took)
+		}
+		read := start(c.q, Op{Kind: Read, Key: "k"})
+		synctest.Wait()
+		began = time.Now()
+		do(c.q, release("k", "A"))
+		if took := time.Since(began); took > c.cfg.Timeout {
+			t.Errorf("the release waits for %v", took)
+		}
+		c.want(<-read, Absent)
+	})
+}

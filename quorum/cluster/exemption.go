@@ -23,22 +23,26 @@ func (mon *monitor) exemption(c *connection, s mark.Observation) mark.Exemption 
 	since := mon.view.Standing.First
 	mon.mu.Unlock()
 	until := since + wait
+	asked := until - clock.LookEvery
 	own, _ := mon.db.agreed.Of(mon.hash)
 	switch {
 	case own.Epoch == 0 || own.Server != s.Mark.ID || s.Mark.Beat < own.Beat || !mon.syncsAlways(c):
 		return mark.NotExempt
-	case since == 0, mon.now() < until, !mon.othersLookedAt(until - clock.LookEvery):
+	case since == 0, mon.now() < until, !mon.othersLookedAt(asked, false):
 		return mark.ExemptAsked
-	default:
+	case mon.othersLookedAt(asked, true):
 		return mark.IsExempt
+	default:
+		return mark.ExemptAlone
 	}
 }
 
 // othersLookedAt reports whether so many of the other masters were looked at since then that
-// every majority with this one includes one of them.
-func (mon *monitor) othersLookedAt(since time.Duration) bool {
+// every majority with this one includes one of them. With remembering, only those that have
+// lost nothing count.
+func (mon *monitor) othersLookedAt(since time.Duration, remembering bool) bool {
 	return mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
-		last := other.view.Standing.Last
-		return last != 0 && last >= since
+		st := &other.view.Standing
+		return st.Last != 0 && st.Last >= since && (st.Remembers || !remembering)
 	})
 }

@@ -108,7 +108,7 @@ func (mon *monitor) rules(c *connection, s mark.Observation) (mark.Memory, mark.
 	mon.db.jumpedBefore()
 	settings := mon.settings()
 	g, firstSeen := mon.grantedBefore(s)
-	inView := mon.othersLookedAt(mon.now() - 2*clock.LookEvery)
+	inView := mon.othersLookedAt(mon.now()-2*clock.LookEvery, false)
 	limit, floor, mayTakeOver := mon.db.grantLimit(mon.Link)
 	g.greatest = max(g.greatest, mon.db.agreed.EverGranted())
 	list, known := mon.db.List().name, mon.db.change.known()

@@ -104,10 +104,11 @@ func (r *Rules) restarted(s Observation, m Memory) Judgement {
 		return r.begin(s, whyRestarted)
 	}
 	switch r.Exempt {
+	case ExemptAlone:
+		mk = mk.With(func(c *Mark) { c.GrantLimit = 0 })
+		fallthrough
 	case IsExempt:
-		// It cannot tell alone what was granted while it was down, if the others forget that.
-		mk = mk.With(func(c *Mark) { c.RunID, c.GrantLimit = s.Server.RunID, 0 })
-		return r.stateOf(Judgement{Write: r.refreshed(mk, m, s)})
+		return r.stateOf(Judgement{Write: r.refreshed(mk, m, s).With(func(c *Mark) { c.RunID = s.Server.RunID })})
 	case ExemptAsked:
 		return Judgement{State: Quarantine, Reason: whyAsked}
 	default:

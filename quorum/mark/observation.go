@@ -42,6 +42,10 @@ const (
 	ExemptAsked
 	// IsExempt: no instance knows of a later beat.
 	IsExempt
+	// ExemptAlone is IsExempt, but too few of the masters that were looked at have lost
+	// nothing themselves. It votes, but cannot tell alone what was granted
+	// (cluster/grant_limit.go).
+	ExemptAlone
 )
 
 // Rules are what a master is judged by.

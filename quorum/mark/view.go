@@ -60,6 +60,9 @@ type standing struct {
 	// DoubtedAt is when the look went out since which the mark was in doubt, and the clock
 	// is known not to have stepped; 0 if the mark is not in doubt.
 	DoubtedAt time.Duration
+	// Remembers is whether the mark is real and, as far as it shows, the master has lost
+	// nothing.
+	Remembers bool
 }
 
 // Real reports whether the master has a real mark.
@@ -79,7 +82,7 @@ func (v *View) Superseded(server string) bool {
 // Connected resets what is known through one connection only.
 func (v *View) Connected() {
 	s := &v.Standing
-	s.First, s.Last, s.Server = 0, 0, ""
+	s.First, s.Last, s.Server, s.Remembers = 0, 0, "", false
 }
 
 // CountsFrom returns the reading of the master's clock from which a quarantine counts under
@@ -182,6 +185,7 @@ func (v *View) DoubtedSince(sent time.Duration, steady bool) {
 func (v *View) Stand(s Observation, j Judgement, doubt time.Duration) {
 	st := &v.Standing
 	st.Server, st.Doubt = "", false
+	st.Remembers = s.Mark != nil && s.Mark.Real && (j.Open || j.Reason == whyAsked)
 	if s.Mark != nil && j.Open {
 		st.Server, st.Doubt = s.Mark.ID, s.Mark.Doubt > 0
 	}

@@ -69,7 +69,7 @@ func (a *attempt) Prepare(i int, l cluster.Locked, now time.Duration) (*outbox.T
 	if !ok {
 		return t, false
 	}
-	if a.op.Kind != Acquire { // which has none
+	if a.op.Kind != Acquire { // an acquire has no deadline
 		t.Deadline = l.Deadline(a.times.until)
 	}
 	n := len(a.effects)

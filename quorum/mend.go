@@ -90,7 +90,7 @@ func (a *attempt) mending() map[int]*outbox.Task {
 			e.Meets, e.Whose, e.Does = outbox.Nothing, "", outbox.Stores
 			t.Copies[0].Tail.Lock = lock
 		case b.Vote == vote.Awaited:
-			t.OnAnswer = func(vote.Ballot) {} // nobody waits: neither has the verdict, for the extend before it
+			t.OnAnswer = func(vote.Ballot) {} // the verdict has not waited for the extend either
 		}
 		t.Effects = []outbox.Effect{e}
 		if out == nil {

@@ -143,7 +143,7 @@ func stateOf(m cluster.MasterStatus) string {
 	if m.State == mark.Refused {
 		text += " (" + m.Reason + ")"
 	}
-	if m.Wait > 0 {
+	if m.Wait > 0 && m.State != mark.Frozen {
 		text += " waiting " + wholeSeconds(m.Wait).String()
 	}
 	return text

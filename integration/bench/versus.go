@@ -20,12 +20,12 @@ const (
 func (b *bench) versus(now, before *cluster) error {
 	for _, n := range clientCounts {
 		for _, kind := range []string{through, throughPipeline} {
-			rates, times, err := b.pairs(kind, n, now, before)
+			rates, times, masters, err := b.pairs(kind, n, now, before)
 			if err != nil {
 				return err
 			}
-			text := fmt.Sprintf("%s, %s: beside the redlockd of before: cycles/s %s, processor time %s.",
-				clientsText(n), kind, rates.text(), times.text())
+			text := fmt.Sprintf("%s, %s: beside the redlockd of before: cycles/s %s, processor time %s, the masters' %s.",
+				clientsText(n), kind, rates.text(), times.text(), masters.text())
 			fmt.Fprintln(b.out, "  "+text)
 			b.note("%s", text)
 		}
@@ -33,15 +33,15 @@ func (b *bench) versus(now, before *cluster) error {
 	return nil
 }
 
-// pairs measures the ratios of cycles/s, and of redlockd's processor time for each.
-func (b *bench) pairs(kind string, n int, now, before *cluster) (rates, times ratios, err error) {
+// pairs measures the ratios of cycles/s, and of redlockd's and the masters' processor time for each.
+func (b *bench) pairs(kind string, n int, now, before *cluster) (rates, times, masters ratios, err error) {
 	var sides [2]contender
 	for i, c := range []*cluster{now, before} {
 		var f fleet
 		if kind == through {
 			f = goRedis(kind, c.redlockd.addr, n)
 		} else if f, err = pipelining(kind, c.redlockd.addr, n); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		sides[i] = contender{f, "", n, parts{masters: c.masters, redlockd: c.redlockd}}
 		defer sides[i].close()
@@ -49,7 +49,7 @@ func (b *bench) pairs(kind string, n int, now, before *cluster) (rates, times ra
 	}
 	for turn := range pairs {
 		if err := b.ctx.Err(); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		var got [2]figures
 		for k := range sides {
@@ -58,8 +58,9 @@ func (b *bench) pairs(kind string, n int, now, before *cluster) (rates, times ra
 		}
 		rates = append(rates, got[0][perSecond]/got[1][perSecond])
 		times = append(times, got[0][cpuRedlockd]/got[1][cpuRedlockd])
+		masters = append(masters, got[0][cpuMasters]/got[1][cpuMasters])
 	}
-	return rates, times, nil
+	return rates, times, masters, nil
 }
 
 // ratios are those of pairs of turns.

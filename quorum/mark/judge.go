@@ -12,7 +12,7 @@ func Judge(s Observation, m Memory, r Rules) Judgement {
 	case s.Server.tooOld():
 		return Judgement{State: Refused, Reason: "is Redis " + s.Server.Version + ", 6.2 or newer is needed"}
 	case s.Foreign:
-		return Judgement{State: Refused, Reason: ErrNotAMark.Error()}
+		return Judgement{State: Refused, Reason: errNotAMark.Error()}
 	case s.Server.Replica:
 		return Judgement{State: Quarantine, Reason: "is a replica", Left: r.Wait, Unfit: true}
 	case mk == nil:

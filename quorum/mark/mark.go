@@ -91,13 +91,13 @@ func (m *Mark) String() string {
 	return string(text)
 }
 
-var ErrNotAMark = errors.New("the key " + Key + " holds a value that is not a mark")
+var errNotAMark = errors.New("the key " + Key + " holds a value that is not a mark")
 
 // Parse reads what String wrote.
 func Parse(text string) (*Mark, error) {
 	m := stored{Mark: &Mark{}}
 	if json.Unmarshal([]byte(text), &m) != nil || m.Version != version {
-		return nil, ErrNotAMark
+		return nil, errNotAMark
 	}
 	return m.Mark, nil
 }

@@ -31,7 +31,7 @@ const (
 	Nothing  Meets = "nothing"  // the key is absent
 	Token    Meets = "token"    // a copy with the token
 	Living   Meets = "living"   // the same, and its TTL is not over (V15)
-	Own      Meets = "own"      // a copy with the token that the attempt still has; to raise it, living
+	Own      Meets = "own"      // a copy with the token that the attempt still has; to be raised, it must not be over
 	Free     Meets = "free"     // nothing, or a copy with the token
 	Present  Meets = "present"  // anything whose TTL is not over, also what is no lock
 	Anything Meets = "anything" // anything, or nothing

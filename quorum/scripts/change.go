@@ -25,8 +25,8 @@ end
 // meets ends the script where a key is not as it must be. Those are copies that an operation has
 // met, given by lock and attempt; or these locks as they were created, or as an attempt has them
 // that began before the operation did, by the master's own clock (V8). A bare copy has the
-// lock 0. What is over is absent for who needs a living copy, a renewal too, and stays until its
-// expiry (V15, [tail.Tail.Over]).
+// lock 0. What is over is absent for whoever needs a living copy, as a renewal does, and stays
+// until its expiry (V15, [tail.Tail.Over]).
 const meets = `
 local was, at = {}, 2
 for i, k in ipairs(KEYS) do

@@ -19,7 +19,6 @@ for n = 1, keys - acquires do
   local v, stem = not held.err and held[n] or redis.pcall('GET', KEYS[i]) or 0, ARGV[i + acquires + 1]
   out[i] = v
   if type(v) == 'string' then
-    local tailed = @tailed
     if @has(stem) then gone[#gone + 1], at[#at + 1] = KEYS[i], i end
   end
 end

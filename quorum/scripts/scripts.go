@@ -18,7 +18,7 @@ type Script struct{ Text, SHA string }
 func newScript(text string) *Script {
 	text = strings.NewReplacer(
 		"@tailed", "sub(v, -40, -38) == '"+tail.Magic+"'",
-		"@has(stem)", "(sub(v, 1, -38) == stem or not tailed and v .. '"+tail.Magic+"' == stem)",
+		"@has(stem)", "(sub(v, 1, -38) == stem or sub(v, -40, -38) ~= '"+tail.Magic+"' and v .. '"+tail.Magic+"' == stem)",
 		"@lock", "sub(v, -37, -30)", "@attempt", "sub(v, -29, -22)", "@since", "sub(v, -21, -13)",
 		"@times", "sub(v, -12)", "@end", "sub(v, -12, -4)", "@grace", "sub(v, -3)",
 		"@tolerance", strconv.Itoa(Tolerance)).Replace(text)
@@ -43,7 +43,6 @@ return redis.call('GET', KEYS[1]) or 0`)
 	Release = newScript(`
 local v, stem, sub = redis.call('GET', KEYS[1]), ARGV[1], string.sub
 if not v then return 0 end
-local tailed = @tailed
 if @has(stem) then redis.call('DEL', KEYS[1]) end
 return v`)
 

@@ -69,7 +69,7 @@ type visit struct {
 	// session is the life of the redlockd in which the client has watched a key; 0 if it need
 	// not be the same one.
 	session int
-	// late reports whether the answer waited in its session.
+	// late reports whether the answer waited in its session, or for a master.
 	late bool
 	// opened is since when the redlockd has used the database.
 	opened time.Duration
@@ -97,7 +97,8 @@ func (v *visit) serve(op quorum.Op) {
 		v.lost(false)
 		return
 	}
-	if o.Late(o.Clock()) && v.rng.IntN(4) > 0 && !v.renewed(o, life) {
+	late := o.Late(o.Clock()) // also if it waited for a master that might still act (V6)
+	if late && v.rng.IntN(4) > 0 && !v.renewed(o, life) {
 		v.lost(false)
 		return
 	}
@@ -106,7 +107,7 @@ func (v *visit) serve(op quorum.Op) {
 		v.lost(true)
 		return
 	}
-	v.late = v.Now() > decided
+	v.late = late || v.Now() > decided
 	left, err := o.Confirm(o.Clock())
 	if err != nil {
 		v.tellAll(hearing{verdict: quorum.Undecided, known: true}, err)

@@ -101,6 +101,11 @@ func (n *tally) ends(t *try, lost, undone bool, at sighting) {
 	}
 }
 
+// leaves reports whether a turn is under way that may leave others, and so prolong the lock.
+func (n *tally) leaves() bool {
+	return slices.ContainsFunc(n.open, func(t *try) bool { return t.turn.step < 0 && t.turn.high > 1 })
+}
+
 // undoneFor returns how many turns are certainly undone before what a redlockd carries out now: none
 // while another turn is under way, which may have met what is to be undone, so that it stays (P5).
 func (n *tally) undoneFor(at sighting) int {
@@ -314,6 +319,12 @@ func TestStormJudgeOfCounts(t *testing.T) {
 		}
 		if last != tt.fits {
 			t.Errorf("%s: fits %v, want %v", tt.name, last, tt.fits)
+		}
+	}
+	for most, want := range map[int]bool{1: false, 2: true} {
+		n := tally{least: 1, most: most}
+		if n.begin(&try{}, -1); n.leaves() != want {
+			t.Errorf("one of at most %d turns is given back: may leave others %v", most, !want)
 		}
 	}
 	undoing, other := &tally{undone: map[sighting]int{here: 1}}, &try{}

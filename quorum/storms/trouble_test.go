@@ -94,6 +94,8 @@ func (v *visit) whyUndecided(text string) string {
 		return "the redlockd has just opened the database"
 	case strings.Contains(text, "they are being told"):
 		return "the marks are being told of a longer lock"
+	case strings.Contains(text, "does not bear this TTL yet") && v.node.config().RetryBudget == 0:
+		return "the marks are being told of a longer lock, and no time is left for the attempt"
 	case strings.Contains(text, "grants nothing for") && v.mayBeSilent():
 		return "redlockd grants nothing, as it says, for it may have missed a step of the clocks"
 	case (strings.Contains(text, "not counted") || strings.Contains(text, "being looked at")) && v.mayBeSilent():
@@ -227,7 +229,7 @@ func partly(text string) bool {
 func (v *visit) ranOut(text string) bool {
 	v.judge.mu.Lock()
 	defer v.judge.mu.Unlock()
-	if v.hash == nil || !partly(text) {
+	if v.hash == nil || text != "" && !partly(text) { // there is no text if there is no time to try again
 		return false
 	}
 	t := v.tries[0]
@@ -299,6 +301,10 @@ func TestStormJudgeOfNoQuorum(t *testing.T) {
 		}
 		if got := why(""); got != "" {
 			t.Errorf("without a fault: %q", got)
+		}
+		const told = "a its mark does not bear this TTL yet"
+		if got, noTime := why(told), s.nodes[0].config().RetryBudget == 0; (got != "") != noTime {
+			t.Errorf("marks are told, no time %v: %q", noTime, got)
 		}
 		servers := s.present()
 		if s.troubled(nil, servers[0], time.Second); why("") != "" {
@@ -392,6 +398,8 @@ func TestStormJudgeOfTurnsAtTheEnd(t *testing.T) {
 			{"it lasts", time.Second, some, false},
 			{"it ended long ago", -2 * recently, some, false},
 			{"nobody agreed", -10 * time.Millisecond, none, false},
+			{"it has just ended, and no try is left", -10 * time.Millisecond, "", true},
+			{"it lasts, and no try is left", time.Second, "", false},
 		} {
 			v, lock := s.dropsIn(s.stream("judge")).visits(s.nodes[0]), quorum.Op{Key: "h", Token: fmt.Sprint(i)}
 			s.judge.leaseOf(fakeredis.KeyName{Key: "h"}, lock.Token).sure = s.Now() + tt.ends

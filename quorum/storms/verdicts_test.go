@@ -81,7 +81,7 @@ func (t *try) outlived(l *lease) bool {
 	if t.steppedSince(l.taken) {
 		return false // after a step of its clock no redlockd can tell
 	}
-	return t.sent > l.ends+slack && l.ends > 0 && !l.doubt && l.open == 0 && l.freed == 0 && !t.prolonging(l)
+	return t.sent > l.ends+slack && l.ends > 0 && !l.doubt && l.open == 0 && !l.count.leaves() && l.freed == 0 && !t.prolonging(l)
 }
 
 // steppedSince reports whether the clock of a master has stepped since a time.

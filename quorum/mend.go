@@ -33,9 +33,9 @@ func (a *attempt) asksForLess() bool {
 // "absent" had arrived when a quorum had prolonged it. If the client asked for less, it also
 // shortens the copies that have kept a later expiry, or may yet (V6): the client has the lock by
 // now, and only what is still the attempt's is shortened. Both are sent at once, so that this
-// redlockd's next operation goes behind them. Another instance's does not. So the
-// verdict, which leads to the answer to the client, is passed on when no task can act any more:
-// all are answered, or the masters' clocks have passed their deadline.
+// redlockd's next operation goes behind them. Another instance's does not. So the verdict, which
+// leads to the answer to the client, is passed on when no task can act any more: all are answered,
+// or the masters' clocks have passed their deadline.
 func (a *attempt) mend() {
 	tasks := a.mending()
 	if len(tasks) == 0 || !a.call.delayAnswer() {

@@ -157,7 +157,7 @@ func (mon *monitor) look(c *connection) (mark.Observation, error) {
 		return s, err
 	}
 	switch {
-	case s.Raw == mon.judged.Raw:
+	case s.Raw == mon.judged.Raw: // as a second ago, and parsed then
 		s.Mark, s.Foreign = mon.judged.Mark, mon.judged.Foreign
 	case s.Raw != "":
 		s.Mark, err = mark.Parse(s.Raw)

@@ -144,9 +144,8 @@ func (t *try) whyNull(g *glance) string {
 // between its WATCH and the answer to its read, and by one that freed a lock later.
 func TestStormJudgeOfNulls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStorm(t, 1)
+		s := calmStorm(t, 3, false)
 		defer s.end()
-		s.build()
 		time.Sleep(30 * time.Second)
 		lock := fakeredis.KeyName{Key: "k"}
 		for _, tt := range []struct {
@@ -181,9 +180,8 @@ func TestStormJudgeOfNulls(t *testing.T) {
 // is excused by an operation that took it only if this may have ended after the WATCH.
 func TestStormJudgeOfNullsOfALock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStorm(t, 1)
+		s := calmStorm(t, 3, false)
 		defer s.end()
-		s.build()
 		time.Sleep(30 * time.Second)
 		lock := fakeredis.KeyName{Key: "k"}
 		for _, f := range s.servers {

@@ -158,3 +158,23 @@ func TestM8FinalThatIsRemembered(t *testing.T) {
 		})
 	}
 }
+
+// TestM8FinalOnTheMasterThatJoins checks that a change is completed although only the joining
+// master recorded that it is final when the instance ended, and the master that leaves is gone
+// (M8): until then, longer locks are refused.
+func TestM8FinalOnTheMasterThatJoins(t *testing.T) {
+	inBubbleWith(t, 2, short, func(c *testCluster) {
+		list := c.listed("a", c.join("f"))
+		c.change(c.q, list)
+		c.reaches(c.q, 2, "closed")
+		closed := c.masters[1].markOf(t).Generation
+		c.reaches(c.q, 2, "final")
+		c.serves(c.q, 2)
+		c.stop(c.q)
+		c.masters[0].kill()
+		c.bears(1, closed)
+		q := c.redlockdOf(list)
+		c.reaches(q, 2, "final")
+		c.want(do(q, acquire("k", "A", 5*time.Second)), Won)
+	})
+}

@@ -116,28 +116,30 @@ func TestM8FinalIsNotCompletedUnseen(t *testing.T) {
 }
 
 // TestM8FinalIsNotCompletedInView checks the same with all masters of the new list in
-// view (M8): a b bear that the change of e for f is final, f that it is closed, and c d e
-// were lost and begun anew with the old list. A has the lock on c d e, B would get it on
-// a b f.
+// view (M8): a b bear that the change of e for f is final, f that it is closed or announced,
+// and c d e were lost and begun anew with the old list. A has the lock on c d e, B would get
+// it on a b f.
 func TestM8FinalIsNotCompletedInView(t *testing.T) {
-	inBubbleWith(t, 5, func(cfg *Config) { cfg.MaxTTL, cfg.Handover = 30*time.Second, 5*time.Second }, func(c *testCluster) {
-		list, first := c.listed("e", c.join("f")), cluster.ListName(c.cfg.Masters)
-		seats := c.masters[2].markOf(t).Seats
-		c.change(c.q, list)
-		c.reaches(c.q, 2, "final")
-		c.serves(c.q, 5)
-		c.stop(c.q)
-		for i := 2; i < 5; i++ {
-			c.bears(i, mark.FirstGeneration(first))
-			c.masters[i].changeMark(func(m *mark.Mark) { m.Seats = seats })
-		}
-		c.bears(5, mark.Generation{Number: 2, Phase: mark.Closed, Masters: cluster.ListName(list), Before: first})
-		old := c.redlockd()
-		time.Sleep(4 * time.Second)
-		c.want(do(old, acquire("k", "A", 30*time.Second)), Won)
-		second := c.redlockdOf(list)
-		c.wantNoSecondHolder(second, 25)
-	})
+	for _, phase := range []mark.Phase{mark.Closed, mark.Announced} {
+		inBubbleWith(t, 5, func(cfg *Config) { cfg.MaxTTL, cfg.Handover = 30*time.Second, 5*time.Second }, func(c *testCluster) {
+			list, first := c.listed("e", c.join("f")), cluster.ListName(c.cfg.Masters)
+			seats := c.masters[2].markOf(t).Seats
+			c.change(c.q, list)
+			c.reaches(c.q, 2, "final")
+			c.serves(c.q, 5)
+			c.stop(c.q)
+			for i := 2; i < 5; i++ {
+				c.bears(i, mark.FirstGeneration(first))
+				c.masters[i].changeMark(func(m *mark.Mark) { m.Seats = seats })
+			}
+			c.bears(5, mark.Generation{Number: 2, Phase: phase, Masters: cluster.ListName(list), Before: first})
+			old := c.redlockd()
+			time.Sleep(4 * time.Second)
+			c.want(do(old, acquire("k", "A", 30*time.Second)), Won)
+			second := c.redlockdOf(list)
+			c.wantNoSecondHolder(second, 25)
+		})
+	}
 }
 
 // TestM8NoChangeFromOneThatIsUnderWay checks that no change begins from a list to which

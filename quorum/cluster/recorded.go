@@ -156,14 +156,14 @@ func (c *change) interrupted(g, ours mark.Generation) bool {
 }
 
 // unfinished reports whether the change to state g is to be completed although too few
-// marks in view record it. g is the newest state of our list, and a majority of the old
+// marks in view record it. g is of the newest change to our list, and a majority of the old
 // list may have recorded it, on masters that are not on our list or have lost their marks
 // since. Completing it needs no lock. A mark goes from one announced change to a later
 // one, but not from one closed change to another, so of two changes that are written side
 // by side a majority closes at most one. If a majority of our list is smaller than one of
 // the old list, g must be on so many marks that no other change is announced any more
 // (next). A final state is left to a redlockd that knows it was closed, because it lets
-// joining masters vote; a master of our list that is not in view may record it.
+// joining masters vote: a final mark of the change only proves that it was closed.
 func (c *change) unfinished(g mark.Generation) bool {
 	all, old := c.records(), g.Old()
 	recording := all.on(old, func(r record) bool { return r.reaches(g) && r.speaks })
@@ -171,7 +171,7 @@ func (c *change) unfinished(g mark.Generation) bool {
 	unseen := all.on(g.Masters, func(r record) bool { return !(r.inView && r.speaks) })
 	newest := c.all.Opened(0).List().newest.Load() // includes what every master in view records
 	switch {
-	case newest == nil || *newest != g || g.Phase == mark.Final || unseen > 0:
+	case newest == nil || newest.Number != g.Number || g.Phase == mark.Final || unseen > 0:
 		return false
 	case majority(g.Masters) < majority(old):
 		return recording >= majority(g.Masters)

@@ -372,7 +372,7 @@ var mutants = []mutant{
 	{"V8", "a release that was not heard is forgotten", []change{{"quorum/outbox/retries.go",
 		"if !o.roomForRetry(t) {", "if true {"}}, waiting},
 	{"V8", "a bundle frees what others hold", []change{{"quorum/scripts/bundle.go",
-		"if @has(stem) then gone", "if true then gone"}}, waiting},
+		" and @has(stem) then gone", " then gone"}}, waiting},
 	{"V8", "a lock that was deleted without its token stays where that was missed", []change{{"quorum/repeat.go",
 		"if !e.Final() || !a.won", "if !e.Final() || a.op.Kind == Remove || !a.won"}}, votes},
 	{"V8", "a release that was not won is not repeated", []change{{"quorum/repeat.go",

@@ -8,24 +8,22 @@ package scripts
 // no string, which GET then detects. Where redlockd has no right to MGET, each key is read by
 // itself.
 var Bundle = newScript(`
-local out, acquires, keys = {}, tonumber(ARGV[1]), #KEYS
+local out, acquires, keys, KEYS, ARGV, pcall = {}, tonumber(ARGV[1]), #KEYS, KEYS, ARGV, redis.pcall
 for i = 1, acquires do
-  out[i] = redis.pcall('SET', KEYS[i], ARGV[2 * i], 'NX', 'GET', 'PXAT', ARGV[2 * i + 1]) or 1
+  out[i] = pcall('SET', KEYS[i], ARGV[2 * i], 'NX', 'GET', 'PXAT', ARGV[2 * i + 1]) or 1
 end
 if acquires == keys then return out end
-local sub, held, gone, at = string.sub, redis.pcall('MGET', unpack(KEYS, acquires + 1)), {}, {}
-for n = 1, keys - acquires do
-  local i = acquires + n
-  local v, stem = not held.err and held[n] or redis.pcall('GET', KEYS[i]) or 0, ARGV[i + acquires + 1]
+local sub, held, gone = string.sub, pcall('MGET', unpack(KEYS, acquires + 1)), {}
+if held.err then held = {} end
+for i = acquires + 1, keys do
+  local v, stem = held[i - acquires] or pcall('GET', KEYS[i]) or 0, ARGV[i + acquires + 1]
   out[i] = v
-  if type(v) == 'string' then
-    if @has(stem) then gone[#gone + 1], at[#at + 1] = KEYS[i], i end
-  end
+  if type(v) == 'string' and @has(stem) then gone[#gone + 1] = KEYS[i] end
 end
 if #gone > 0 then
-  local done = redis.pcall('DEL', unpack(gone))
-  if type(done) == 'table' then
-    for _, i in ipairs(at) do out[i] = done end
+  local done, n = pcall('DEL', unpack(gone)), 1
+  for i = acquires + 1, type(done) == 'table' and keys or 0 do
+    if KEYS[i] == gone[n] then out[i], n = done, n + 1 end
   end
 end
 return out`)

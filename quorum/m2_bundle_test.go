@@ -205,6 +205,28 @@ func TestM2BundleWhileBusy(t *testing.T) {
 	})
 }
 
+// TestV14BundleForgotten checks that bundles are called by their SHA1, and that a master whose
+// scripts were flushed is silent for one of them and then gets the text again (V14).
+func TestV14BundleForgotten(t *testing.T) {
+	inBubbleOf(t, 3, "7.2.4", func(*cluster.Config) {}, func(c *testCluster) {
+		c.want(do(c.q, acquire("warm", "t", time.Minute)), Won)
+		for turn, verb := range []string{"EVAL", "EVALSHA", "EVALSHA", "EVAL"} {
+			if turn == 2 {
+				c.masters[0].FlushScripts()
+			}
+			before := len(c.masters[0].commands(0))
+			for _, out := range c.startBundled(acquire(fmt.Sprint("k", turn), "t", time.Minute)) {
+				c.want(<-out, Won)
+			}
+			time.Sleep(20 * time.Millisecond)
+			first := slices.IndexFunc(c.masters[0].commands(before), func(line string) bool { return strings.HasPrefix(line, "EVAL") })
+			if call := c.masters[0].commands(before)[first]; !strings.HasPrefix(call, verb+" ") || !strings.Contains(call, fmt.Sprint("k", turn)) {
+				t.Errorf("turn %d: %.50s, want %s", turn, call, verb)
+			}
+		}
+	})
+}
+
 // TestV6FrozenMasterCarriesOutABundleLate checks that a bundle that a frozen master
 // carries out late leaves no lock behind (V6, why 27).
 func TestV6FrozenMasterCarriesOutABundleLate(t *testing.T) {

@@ -14,15 +14,15 @@ import (
 
 // A bundle is acquires and releases that are neighbours in a batch and go out as one
 // script call, which is less for redlockd to write and to read. It costs a master less time than
-// as many commands if there are more than about 16, and more if there are fewer, since the
-// script goes as text (docs/performance.md). Each task has its own answer, and its own error.
+// as many commands if there are more than about 14, and more if there are fewer
+// (docs/performance.md). Each task has its own answer, and its own error.
 
 // MinBundle is the least number of tasks that go as a bundle.
 const MinBundle = 14
 
-// refusesAll are the errors of a master that serves no commands for a while: each task
-// would have got them without the bundle, too.
-var refusesAll = map[string]bool{"BUSY": true, "LOADING": true, "MASTERDOWN": true}
+// refusesAll are the errors of a master that serves no commands for a while, which each task
+// would have got without the bundle, too, or that has forgotten the script.
+var refusesAll = map[string]bool{"BUSY": true, "LOADING": true, "MASTERDOWN": true, "NOSCRIPT": true}
 
 var errNoBundle = errors.New("a script did not answer for each of its keys")
 
@@ -45,9 +45,8 @@ func (d *Dialect) bundled(tasks []*Task) int {
 	return len(tasks)
 }
 
-// bundle builds the call for all of the tasks. It carries the script's text, since the
-// error for a script that the master has forgotten would silence them all (V14). It
-// puts acquires before releases, which is harmless because no key occurs twice.
+// bundle builds the call for all of the tasks. It puts acquires before releases, which is
+// harmless because no key occurs twice.
 func (d *Dialect) bundle(tasks []*Task) rueidis.Completed {
 	w := &d.words
 	w.releases = slices.DeleteFunc(append(w.releases[:0], tasks...), func(t *Task) bool { return t.Kind == vote.Acquire })
@@ -72,7 +71,7 @@ func (d *Dialect) bundle(tasks []*Task) rueidis.Completed {
 		from = to
 	}
 	defer w.clear()
-	return d.Client.B().Arbitrary("EVAL", scripts.Bundle.Text, strconv.Itoa(len(tasks))).Args(w.keys...).Args(w.args...).Build()
+	return d.eval(scripts.Bundle, w.keys, w.args)
 }
 
 // words is memory for building a bundle, which the connection's next bundle reuses.
@@ -113,5 +112,6 @@ func (d *Dialect) unbundle(n int, msg rueidis.RedisMessage, err error) ([]rueidi
 		d.Singly = d.Singly || !refusesAll[errorResult(err).Code]
 		items = make([]rueidis.RedisMessage, n)
 	}
+	d.loaded[scripts.Bundle] = err == nil
 	return items, err
 }

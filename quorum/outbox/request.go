@@ -41,7 +41,6 @@ func (d *Dialect) command(t *Task) rueidis.Completed {
 	case t.Page != nil:
 		return d.Client.B().Dbsize().Build()
 	case t.plain() && t.Kind == vote.Acquire && d.Is7:
-		// Arbitrary takes all words at once, and computes no slot of a cluster.
 		return d.Client.B().Arbitrary("SET", t.Key(), t.value(), "NX", "GET", "PXAT", itoa(t.Copies[0].Expiry)).Build()
 	case t.plain() && t.Kind == vote.Release && d.loaded[scripts.Release]:
 		// The usual release, without the memory that the others need.
@@ -50,12 +49,17 @@ func (d *Dialect) command(t *Task) rueidis.Completed {
 	}
 	script, args := t.call()
 	t.via = script
-	// By its SHA1 only where it is known to be loaded (V14).
-	keys := t.keys()
+	return d.eval(script, t.keys(), args)
+}
+
+// eval calls a script, by its SHA1 only where it is known to be loaded (V14). Arbitrary takes all
+// words at once, and computes no slot of a cluster.
+func (d *Dialect) eval(script *scripts.Script, keys, args []string) rueidis.Completed {
+	verb, text := "EVAL", script.Text
 	if d.loaded[script] {
-		return d.Client.B().Evalsha().Sha1(script.SHA).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
+		verb, text = "EVALSHA", script.SHA
 	}
-	return d.Client.B().Eval().Script(script.Text).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
+	return d.Client.B().Arbitrary(verb, text, strconv.Itoa(len(keys))).Args(keys...).Args(args...).Build()
 }
 
 // call returns the script that carries the task out, and its arguments.

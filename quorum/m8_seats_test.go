@@ -108,32 +108,3 @@ func TestM8SeatChangesMeanwhile(t *testing.T) {
 		})
 	}
 }
-
-// TestM8FirstSeatWhileTwoFreeze checks that a change is completed after all instances restarted
-// with the new list although the joining master's seat is on too few marks of that list (M8, M9):
-// c and d froze when it was announced, so that a b e recorded the seat of f, and e leaves.
-func TestM8FirstSeatWhileTwoFreeze(t *testing.T) {
-	inBubbleWith(t, 5, short, func(c *testCluster) {
-		list := c.listed("e", c.join("f"))
-		c.change(c.q, list)
-		time.Sleep(10 * time.Millisecond)
-		cut := c.masters[2:4]
-		for _, m := range cut {
-			m.freeze()
-		}
-		time.Sleep(2500 * time.Millisecond)
-		for _, m := range cut {
-			m.kill()
-		}
-		c.reaches(c.q, 2, "closed")
-		c.stop(c.q)
-		for _, m := range cut {
-			if m.markOf(t).Number != 1 {
-				t.Fatal("the change was announced on a master that is cut off")
-			}
-			m.Frozen = false
-			m.mend()
-		}
-		c.serves(c.redlockdOf(list), 5)
-	})
-}

@@ -84,7 +84,7 @@ func (mon *monitor) reconcile(c *connection, s mark.Observation) error {
 	mon.view.Memory.Unfit, mon.judged = j.Unfit || m.Unfit && !settled, s
 	mon.view.Stand(s, j, m.Doubt)
 	if s.Mark != nil && s.Mark.Name == mon.Name {
-		mon.view.Records(s.Mark, s.Sent, mon.now())
+		mon.view.SawList(s.Mark, s.Sent, mon.now())
 		mon.db.List().Saw(mon.view.Recorded.Generation)
 	}
 	if s.Mark != nil && j.Open {

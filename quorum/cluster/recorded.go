@@ -163,7 +163,8 @@ func (c *change) interrupted(g, ours mark.Generation) bool {
 // by side a majority closes at most one. If a majority of our list is smaller than one of
 // the old list, g must be on so many marks that no other change is announced any more
 // (next). A final state is left to a redlockd that knows it was closed, because it lets
-// joining masters vote: a final mark of the change only proves that it was closed.
+// joining masters vote. A final mark of the change proves no more than that, and the masters
+// that join do not vote beside marks that are not final (WithoutJoining).
 func (c *change) unfinished(g mark.Generation) bool {
 	all, old := c.records(), g.Old()
 	recording := all.on(old, func(r record) bool { return r.reaches(g) && r.speaks })
@@ -171,7 +172,7 @@ func (c *change) unfinished(g mark.Generation) bool {
 	unseen := all.on(g.Masters, func(r record) bool { return !(r.inView && r.speaks) })
 	newest := c.all.Opened(0).List().newest.Load() // includes what every master in view records
 	switch {
-	case newest == nil || newest.Number != g.Number || g.Phase == mark.Final || unseen > 0:
+	case newest == nil || newest.Number != g.Number || newest.Before != g.Before || g.Phase == mark.Final || unseen > 0:
 		return false
 	case majority(g.Masters) < majority(old):
 		return recording >= majority(g.Masters)

@@ -176,7 +176,6 @@ func hasSeat(own mark.Seat, s mark.Observation) bool { return s.Mark != nil && o
 // othersRecord reports whether so many other marks record own as this master's seat that
 // every majority includes one of them. A positive result is remembered (rules). Only marks
 // that were looked at in the last two seconds count: one may be lost before another is written.
-// One of an older list counts, since it keeps the seat when it is raised.
 func (mon *monitor) othersRecord(own mark.Seat) bool {
 	mon.mu.Lock()
 	known := mon.view.Standing.RecordedSeat.Same(own)
@@ -185,7 +184,7 @@ func (mon *monitor) othersRecord(own mark.Seat) bool {
 		return true
 	}
 	return mon.db.change.heldByMarks(mon.hash, func(other *Link) bool {
-		r := &other.view.Recorded
-		return r.Seats[mon.hash].Same(own) && mon.now()-r.At <= 2*clock.LookEvery
+		st := &other.view.Standing
+		return st.Seats[mon.hash].Same(own) && mon.now()-st.Last <= 2*clock.LookEvery
 	})
 }

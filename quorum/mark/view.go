@@ -27,11 +27,10 @@ type View struct {
 	Standing   standing
 }
 
-// Recorded is what was last seen in a mark, whether or not that lets the master vote: the state
-// of the list of masters (M8), and the seats (M9).
+// Recorded is the state of the list of masters last seen in a mark, whether or not that lets
+// the master vote (M8).
 type Recorded struct {
 	Generation
-	Seats Seats
 	// ID is the mark's id, Real is whether it was real, At when that look went out. ClosedAt
 	// is since when it was seen to record that this change is closed or final.
 	ID           string
@@ -50,6 +49,8 @@ type standing struct {
 	// the reading of the master's clock from which its quarantine counts.
 	RecordedSeat Seat
 	recordedFrom int64
+	// Seats are the seats that the master's own mark records.
+	Seats Seats
 	// First is when this connection's first look at the mark went out, Last when the
 	// newest did; 0 while there is none.
 	First, Last time.Duration
@@ -82,7 +83,6 @@ func (v *View) Superseded(server string) bool {
 func (v *View) Connected() {
 	s := &v.Standing
 	s.First, s.Last, s.Server, s.Remembers = 0, 0, "", false
-	v.Recorded.Seats = nil
 }
 
 // CountsFrom returns the reading of the master's clock from which a quarantine counts under
@@ -114,7 +114,7 @@ func (v *View) Learn(m *Mark, raw string, sent, now time.Duration) {
 		v.UnderSince = now
 	}
 	v.Under, v.Raw, v.Sent = m, raw, sent
-	v.Records(m, sent, now)
+	v.SawList(m, sent, now)
 	switch {
 	case m.Real:
 		v.Memory.ID, v.Memory.RunID, v.Memory.beat = m.ID, m.RunID, m.Beat
@@ -124,17 +124,18 @@ func (v *View) Learn(m *Mark, raw string, sent, now time.Duration) {
 	}
 }
 
-// SawList takes over what a mark records that was read by a look or a batch sent at sent.
-func (v *View) Records(m *Mark, sent, now time.Duration) {
+// SawList takes over the state of the list of masters in a mark that was read by a look
+// or a batch sent at sent (M8).
+func (v *View) SawList(m *Mark, sent, now time.Duration) {
 	was := v.Recorded
 	closed := was.ClosedAt
 	if was.ID != m.ID || was.Phase == Announced || was.Number != m.Number || was.Masters != m.Masters {
 		closed = now
 	}
-	v.Recorded = Recorded{Generation: m.Generation, Seats: m.Seats, ID: m.ID, Real: m.Real, At: sent, ClosedAt: closed}
+	v.Recorded = Recorded{Generation: m.Generation, ID: m.ID, Real: m.Real, At: sent, ClosedAt: closed}
 }
 
-// Note takes over from a mark when its beat was raised.
+// Note takes over from a mark when its beat was raised, and the seats that it records.
 func (v *View) Note(m *Mark, sent time.Duration) {
 	before := v.Standing.Last
 	v.Standing.Last = sent
@@ -146,6 +147,7 @@ func (v *View) Note(m *Mark, sent time.Duration) {
 			v.Memory.BeatSeen = before
 		}
 	}
+	v.Standing.Seats = m.Seats
 	if v.Standing.First == 0 {
 		v.Standing.First = sent
 	}

@@ -799,6 +799,8 @@ var mutants = []mutant{
 		" || g.Phase == mark.Final || ", " || "}}, masters},
 	{"M8", "a change that one mark says is final is never completed", []change{{"quorum/cluster/recorded.go",
 		"newest.Number != g.Number", "*newest != g"}}, masters},
+	{"M9", "a mark of another list records a seat", []change{{"quorum/cluster/monitor.go",
+		" || !s.Mark.Counts(mon.db.List().name) {", " {"}}, masters},
 	{"M8", "an earlier phase is completed beside what is final (both places)", []change{{"quorum/cluster/recorded.go",
 		"!(r.inView && r.speaks)", "false"}, {"quorum/cluster/list.go",
 		"g.Phase == mark.Final && settled(ballots)", "g.Phase == mark.Final"}}, masters},

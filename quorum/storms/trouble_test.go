@@ -115,7 +115,7 @@ func (v *visit) whyUndecided(text string) string {
 	case strings.Contains(text, "split") && v.halved():
 		return "half of the masters have what is left of another's lock"
 	case v.ranOut(text):
-		return "the lock ran out between the read of a turn and its change"
+		return "the lock ran out between the read of a turn and its change, or on all masters but the required one"
 	case v.changedByWord(text):
 		return "only the required master carried out what no quorum can have"
 	case v.crowded():
@@ -225,11 +225,12 @@ func partly(text string) bool {
 
 // ranOut reports whether the holder's TTL has just ended, so that the copies that a turn was decided
 // by may have expired before it was carried out: what the next try finds, this one may have counted
-// (P4).
+// (P4). Or a change was carried out by the required master alone, where the lock was not over yet.
 func (v *visit) ranOut(text string) bool {
 	v.judge.mu.Lock()
 	defer v.judge.mu.Unlock()
-	if v.hash == nil || text != "" && !partly(text) { // there is no text if there is no time to try again
+	byWord := len(v.tries) > 0 && strings.Contains(text, "done at the required master")
+	if v.hash == nil && !byWord || text != "" && !partly(text) { // there is no text if there is no time to try again
 		return false
 	}
 	t := v.tries[0]
@@ -380,14 +381,15 @@ func TestStormJudgeOfTurnsByWord(t *testing.T) {
 	})
 }
 
-// TestStormJudgeOfTurnsAtTheEnd checks that the NOQUORUM of a turn is excused where the holder's TTL
-// has just ended, and only there.
+// TestStormJudgeOfTurnsAtTheEnd checks that the NOQUORUM of a turn, or of an extend that is done at the
+// required master, is excused where the holder's TTL has just ended, and only there.
 func TestStormJudgeOfTurnsAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := calmStorm(t, 3, false)
 		defer s.end()
 		time.Sleep(30 * time.Second)
 		const some, none = "NOQUORUM 3 of 3 masters answered, 2 needed: 1 agreed, 0 refused, 2 without the key", "NOQUORUM 3 of 3 masters answered, 2 needed: 0 agreed, 0 refused, 3 without the key"
+		const word = some + "; it is done at the required master, but no majority has the lock"
 		for i, tt := range []struct {
 			name    string
 			ends    time.Duration // from now on
@@ -400,10 +402,15 @@ func TestStormJudgeOfTurnsAtTheEnd(t *testing.T) {
 			{"nobody agreed", -10 * time.Millisecond, none, false},
 			{"it has just ended, and no try is left", -10 * time.Millisecond, "", true},
 			{"it lasts, and no try is left", time.Second, "", false},
+			{"an extend, and it has just ended", -10 * time.Millisecond, word, true},
+			{"an extend, and it lasts", time.Second, word, false},
 		} {
 			v, lock := s.dropsIn(s.stream("judge")).visits(s.nodes[0]), quorum.Op{Key: "h", Token: fmt.Sprint(i)}
 			s.judge.leaseOf(fakeredis.KeyName{Key: "h"}, lock.Token).sure = s.Now() + tt.ends
 			v.hash, v.tries = &hashing{storm: s, lock: lock, step: +1}, []*try{s.judge.beginTurn(s.nodes[0], lock, +1)}
+			if tt.text == word {
+				v.hash = nil
+			}
 			v.sent, v.meant = s.Now(), v.tries[0].op
 			if got := v.whyUndecided(tt.text); (got != "") != tt.excused {
 				t.Errorf("%s: %q", tt.name, got)

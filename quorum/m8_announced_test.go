@@ -180,7 +180,8 @@ func TestM8AnnouncedByWhatIsOutOfView(t *testing.T) {
 }
 
 // TestM8AddressOfAFileReadMeanwhile checks that the addresses of a file that is read while
-// a change is being announced are not lost when its list comes into force (M8).
+// a change is being announced are not lost when its list comes into force, and that the list
+// keeps the required master that it was announced with (M8).
 func TestM8AddressOfAFileReadMeanwhile(t *testing.T) {
 	for name, list := range map[string]func(c *testCluster, changed []cluster.Master) []cluster.Master{
 		"the same list": func(_ *testCluster, changed []cluster.Master) []cluster.Master { return slices.Clone(changed) },
@@ -192,6 +193,7 @@ func TestM8AddressOfAFileReadMeanwhile(t *testing.T) {
 					f.away(time.Millisecond)
 				}
 				changed := c.listed("c", c.join("x"))
+				changed[1].Required = true
 				c.change(c.q, changed)
 				for c.masters[0].holds(cluster.ChangeKey) == "" {
 					time.Sleep(time.Millisecond)
@@ -207,6 +209,9 @@ func TestM8AddressOfAFileReadMeanwhile(t *testing.T) {
 				for _, m := range c.q.Status().Masters {
 					if m.Name == moved.Name && m.Address != "elsewhere:1" {
 						t.Errorf("master %s is at %s, want elsewhere:1", m.Name, m.Address)
+					}
+					if m.Required != (m.Name == "b") {
+						t.Errorf("master %s is required: %v", m.Name, m.Required)
 					}
 				}
 			})

@@ -266,6 +266,9 @@ func TestS7WithoutTheRight(t *testing.T) {
 				time.Sleep(3 * time.Second)
 				there.follow(Subscription{Name: "ch"})
 				time.Sleep(30 * time.Second)
+				for _, f := range c.masters[:refused] {
+					f.away(10 * time.Millisecond) // and so refuses a while later
+				}
 				if took := there.follow(Subscription{Name: "again"}); took != 0 {
 					t.Errorf("waited %v for masters that refuse", took)
 				}

@@ -33,6 +33,10 @@ func TestJudge(t *testing.T) {
 	left = other
 	left.Quiet = true
 	none.Own = Seat{Epoch: 2, Server: Vacant}
+	beat := func(beat int64) Seats { return Seats{"b": {Epoch: 1, Server: "id of b", Beat: beat}} }
+	one, two := r, r
+	one.Seats, two.Seats = beat(4), beat(5)
+	three := change(ours, func(m *Mark) { m.Seats = beat(3) })
 
 	for _, c := range []struct {
 		name        string
@@ -49,6 +53,8 @@ func TestJudge(t *testing.T) {
 		{"M4 no mark, but there was one", Observation{Server: here}, saw, r, Quarantine, true, "pending", "flushed"},
 		{"our mark", Observation{Server: here, Mark: ours}, saw, r, Voting, true, "", ""},
 		{"M4 the beat", Observation{Server: here, Mark: ours}, Memory{BeatDue: true}, r, Voting, true, "real", ""},
+		{"M4 a beat of b that is one ahead", Observation{Server: here, Raw: three.String(), Mark: three}, saw, one, Voting, true, "", ""},
+		{"M4 a beat of b that is two ahead", Observation{Server: here, Raw: three.String(), Mark: three}, saw, two, Voting, true, "real", ""},
 		{"M3 a greater hold", Observation{Server: here, Mark: ours}, Memory{Wanted: time.Hour}, r, Voting, true, "real", ""},
 		{"M3 another master's mark", Observation{Server: here, Mark: change(ours, func(m *Mark) { m.Name = "b" })}, saw, r,
 			Refused, false, "", `master "b"`},

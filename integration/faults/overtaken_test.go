@@ -78,7 +78,9 @@ func TestReleaseOvertakes(t *testing.T) {
 		ok, err := owner.Client().SetNX(ctx, key, "another", time.Second).Result()
 		return ok, fmt.Sprint(err)
 	})
-	if took := time.Since(released); took < late*9/10 || took > late+timeout {
-		t.Errorf("another got it after %v, want %v", took, late)
+	// The release may have to wait for a look at a late master that is on its way, which takes as
+	// long; the TTL would be over after four times that.
+	if took := time.Since(released); took < late*9/10 || took > 3*late {
+		t.Errorf("another got it after %v, want %v to %v", took, late, 2*late)
 	}
 }

@@ -234,7 +234,9 @@ func (v *visit) ranOut(text string) bool {
 		return false
 	}
 	t := v.tries[0]
-	return t.hadSure > v.sent-recently && t.hadSure <= t.Now()+t.fast(t.lease)
+	ended := func(l *lease, sure time.Duration) bool { return sure > v.sent-recently && sure <= t.Now()+t.fast(l) }
+	return t.lease != nil && ended(t.lease, t.hadSure) ||
+		byWord && slices.ContainsFunc(t.leases[t.lock], func(l *lease) bool { return ended(l, l.sure) })
 }
 
 // changedByWord reports whether, since the operation was asked for, only a minority had a token, with
@@ -405,8 +407,8 @@ func TestStormJudgeOfTurnsAtTheEnd(t *testing.T) {
 			{"an extend, and it has just ended", -10 * time.Millisecond, word, true},
 			{"an extend, and it lasts", time.Second, word, false},
 		} {
-			v, lock := s.dropsIn(s.stream("judge")).visits(s.nodes[0]), quorum.Op{Key: "h", Token: fmt.Sprint(i)}
-			s.judge.leaseOf(fakeredis.KeyName{Key: "h"}, lock.Token).sure = s.Now() + tt.ends
+			v, lock := s.dropsIn(s.stream("judge")).visits(s.nodes[0]), quorum.Op{Key: fmt.Sprint("h", i), Token: "t"}
+			s.judge.leaseOf(fakeredis.KeyName{Key: lock.Key}, lock.Token).sure = s.Now() + tt.ends
 			v.hash, v.tries = &hashing{storm: s, lock: lock, step: +1}, []*try{s.judge.beginTurn(s.nodes[0], lock, +1)}
 			if tt.text == word {
 				v.hash = nil

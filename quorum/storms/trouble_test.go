@@ -115,7 +115,9 @@ func (v *visit) whyUndecided(text string) string {
 	case strings.Contains(text, "split") && v.halved():
 		return "half of the masters have what is left of another's lock"
 	case v.ranOut(text):
-		return "the lock ran out between the read of a turn and its change, or on all masters but the required one"
+		return "the lock ran out between the read of a turn and its change"
+	case v.overElsewhere(text):
+		return "the lock ran out, and was not over on the required master yet"
 	case v.changedByWord(text):
 		return "only the required master carried out what no quorum can have"
 	case v.crowded():
@@ -223,20 +225,34 @@ func partly(text string) bool {
 	return !strings.Contains(text, " 0 agreed") && strings.Contains(text, " without the key")
 }
 
+// ended reports whether what was sure of a lease has just ended.
+func (v *visit) ended(l *lease, sure time.Duration) bool {
+	t := v.tries[0]
+	return sure > v.sent-recently && sure <= t.Now()+t.fast(l)
+}
+
 // ranOut reports whether the holder's TTL has just ended, so that the copies that a turn was decided
 // by may have expired before it was carried out: what the next try finds, this one may have counted
-// (P4). Or a change was carried out by the required master alone, where the lock was not over yet.
+// (P4).
 func (v *visit) ranOut(text string) bool {
 	v.judge.mu.Lock()
 	defer v.judge.mu.Unlock()
-	byWord := len(v.tries) > 0 && strings.Contains(text, "done at the required master")
-	if v.hash == nil && !byWord || text != "" && !partly(text) { // there is no text if there is no time to try again
+	if v.hash == nil || text != "" && !partly(text) { // there is no text if there is no time to try again
+		return false
+	}
+	return v.ended(v.tries[0].lease, v.tries[0].hadSure)
+}
+
+// overElsewhere reports whether a lock has just ended, so that by the required master's clock alone
+// it was not over yet when a change was carried out there (V11, V15).
+func (v *visit) overElsewhere(text string) bool {
+	v.judge.mu.Lock()
+	defer v.judge.mu.Unlock()
+	if !strings.Contains(text, "done at the required master") || len(v.tries) == 0 {
 		return false
 	}
 	t := v.tries[0]
-	ended := func(l *lease, sure time.Duration) bool { return sure > v.sent-recently && sure <= t.Now()+t.fast(l) }
-	return t.lease != nil && ended(t.lease, t.hadSure) ||
-		byWord && slices.ContainsFunc(t.leases[t.lock], func(l *lease) bool { return ended(l, l.sure) })
+	return slices.ContainsFunc(t.leases[t.lock], func(l *lease) bool { return v.ended(l, l.sure) })
 }
 
 // changedByWord reports whether, since the operation was asked for, only a minority had a token, with

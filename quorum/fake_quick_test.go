@@ -111,7 +111,7 @@ func (m *quickMaster) answer(out []byte, args [][]byte) []byte {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.mark = bytes.Clone(args[5]) // EVAL text 1 key before after deadline
-	case bytes.Equal(name, []byte("EVAL")) && string(args[1]) == scripts.Bundle.Text:
+	case len(args) > 1 && (string(args[1]) == scripts.Bundle.Text || string(args[1]) == scripts.Bundle.SHA):
 		keys, _ := strconv.Atoi(string(args[2]))
 		out = append(strconv.AppendInt(append(out, '*'), int64(keys), 10), "\r\n"...)
 		return append(out, bytes.Repeat([]byte(":1\r\n"), keys)...) // each done

@@ -10,31 +10,44 @@ import (
 
 	"github.com/redlockd/redlockd/quorum/cluster"
 	"github.com/redlockd/redlockd/quorum/outbox"
+	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// startBundled begins operations that go out in one bundle, since a slow one before them
-// is under way, and others are with them.
+// startBundled begins operations of which the releases go out in one bundle, since a slow one
+// before them is under way, and other releases are with them.
 func (c *testCluster) startBundled(ops ...Op) []<-chan *Outcome {
 	c.slow(time.Millisecond, 0, 1, 2)
 	c.bundles++
 	outs := []<-chan *Outcome{start(c.q, acquire(fmt.Sprint("before", c.bundles), "t", time.Minute))}
 	synctest.Wait()
+	releases := 0
 	for _, op := range ops {
 		outs = append(outs, start(c.q, op))
+		if op.Kind == vote.Release {
+			releases++
+		}
 	}
-	c.fillBundle(len(ops))
+	c.fillBundle(releases)
 	return outs[1:]
 }
 
-// fillBundle begins as many operations as a bundle of n lacks.
+// fillBundle begins as many releases as a bundle of n lacks.
 func (c *testCluster) fillBundle(n int) {
 	for ; n < outbox.MinBundle; n++ {
-		start(c.q, acquire(fmt.Sprint("with", c.bundles, "-", n), "t", time.Minute))
+		start(c.q, release(fmt.Sprint("with", c.bundles, "-", n), "t"))
 	}
 }
 
-// TestM2Bundle checks that operations that go out as one script have the same outcomes
-// as when sent one by one (M2).
+// releases returns this number of releases of free keys, which differ in each turn.
+func releases(turn, n int) (ops []Op) {
+	for i := range n {
+		ops = append(ops, release(fmt.Sprint("free", turn, "-", i), "t"))
+	}
+	return ops
+}
+
+// TestM2Bundle checks that releases that go out as one script have the same outcomes as when
+// sent one by one, and so have acquires between them (M2).
 func TestM2Bundle(t *testing.T) {
 	inBubbleOf(t, 3, "7.2.4", func(*cluster.Config) {}, func(c *testCluster) {
 		c.want(do(c.q, acquire("mine", "t", time.Minute)), Won)
@@ -88,7 +101,7 @@ func TestM2BundleKeepsTheOrderOfAKey(t *testing.T) {
 		c.slow(2*time.Millisecond, 2)
 		c.want(do(c.q, acquire("before", "t", time.Minute)), Won)
 		others := []<-chan *Outcome{start(c.q, acquire("x", "t", time.Minute)), start(c.q, acquire("y", "t", time.Minute))}
-		c.fillBundle(3)
+		c.fillBundle(1)
 		c.want(do(c.q, release("k", "first")), Won)
 		c.want(do(c.q, acquire("k", "second", time.Minute)), Won)
 		c.want(do(c.q, release("k", "second")), Won)
@@ -152,14 +165,10 @@ func TestM2BundleRefused(t *testing.T) {
 			m.set(func() { m.Secret = "secret" })
 		}
 		for turn := range 2 {
-			ops := []Op{acquire("secret", "t", time.Minute)}
-			for i := range 8 {
-				ops = append(ops, acquire(fmt.Sprint(turn, i), "t", time.Minute))
-			}
-			for i, out := range c.startBundled(ops...) {
+			for i, out := range c.startBundled(append(releases(turn, 8), release("secret", "t"))...) {
 				o, want := <-out, Undecided
-				if turn == 1 && i > 0 {
-					want = Won
+				if turn == 1 && i < 8 {
+					want = Absent
 				}
 				if o.Verdict != want {
 					t.Errorf("turn %d, operation %d: %v (%v), want %v", turn, i, o.Verdict, o.Err, want)
@@ -184,12 +193,8 @@ func TestM2BundleWhileBusy(t *testing.T) {
 			}
 		}
 		busy("BUSY Redis is busy running a script.")
-		for turn, want := range []Verdict{Undecided, Won} {
-			before := len(c.masters[0].commands(0))
-			var ops []Op
-			for i := range 8 {
-				ops = append(ops, acquire(fmt.Sprint(turn, i), "t", time.Minute))
-			}
+		for turn, want := range []Verdict{Undecided, Absent} {
+			before, ops := len(c.masters[0].commands(0)), releases(turn, 8)
 			for i, out := range c.startBundled(ops...) {
 				if o := <-out; o.Verdict != want {
 					t.Errorf("turn %d, operation %d: %v (%v), want %v", turn, i, o.Verdict, o.Err, want)
@@ -215,21 +220,21 @@ func TestV14BundleForgotten(t *testing.T) {
 				c.masters[0].FlushScripts()
 			}
 			before := len(c.masters[0].commands(0))
-			for _, out := range c.startBundled(acquire(fmt.Sprint("k", turn), "t", time.Minute)) {
-				c.want(<-out, Won)
+			for _, out := range c.startBundled(releases(turn, 1)...) {
+				c.want(<-out, Absent)
 			}
 			time.Sleep(20 * time.Millisecond)
 			first := slices.IndexFunc(c.masters[0].commands(before), func(line string) bool { return strings.HasPrefix(line, "EVAL") })
-			if call := c.masters[0].commands(before)[first]; !strings.HasPrefix(call, verb+" ") || !strings.Contains(call, fmt.Sprint("k", turn)) {
+			if call := c.masters[0].commands(before)[first]; !strings.HasPrefix(call, verb+" ") || !strings.Contains(call, fmt.Sprint(" ", outbox.MinBundle, " free", turn)) {
 				t.Errorf("turn %d: %.50s, want %s", turn, call, verb)
 			}
 		}
 	})
 }
 
-// TestV6FrozenMasterCarriesOutABundleLate checks that a bundle that a frozen master
-// carries out late leaves no lock behind (V6, why 27).
-func TestV6FrozenMasterCarriesOutABundleLate(t *testing.T) {
+// TestV6FrozenMasterCarriesOutABatchLate checks that acquires and a bundle that a frozen master
+// carries out late leave no lock behind (V6, why 27).
+func TestV6FrozenMasterCarriesOutABatchLate(t *testing.T) {
 	for _, frozen := range []time.Duration{500 * time.Millisecond, 5 * time.Second} {
 		inBubbleOf(t, 3, "7.2.4", func(*cluster.Config) {}, func(c *testCluster) {
 			c.want(do(c.q, acquire("warm", "t", 2*time.Second)), Won)
@@ -251,11 +256,12 @@ func TestV6FrozenMasterCarriesOutABundleLate(t *testing.T) {
 			c.masters[0].thaw()
 			c.masters[1].thaw()
 			time.Sleep(1500 * time.Millisecond)
-			late := slices.ContainsFunc(c.masters[0].commands(before), func(line string) bool {
-				return strings.HasPrefix(line, "EVAL") && strings.Contains(line, "mine") && strings.Contains(line, "lost7")
-			})
-			if !late {
-				t.Errorf("frozen for %v: no bundle was carried out late", frozen)
+			for _, words := range [][2]string{{"EVAL", "mine"}, {"SET", "lost0"}} {
+				if !slices.ContainsFunc(c.masters[0].commands(before), func(line string) bool {
+					return strings.HasPrefix(line, words[0]) && strings.Contains(line, words[1])
+				}) {
+					t.Errorf("frozen for %v: no %s of %s was carried out late", frozen, words[0], words[1])
+				}
 			}
 			for i, op := range ops {
 				if n := c.copies(op.Key, "t"); n != 0 {
@@ -279,7 +285,7 @@ func TestV8ReleaseOfARefusedBundle(t *testing.T) {
 		c.want(<-under, Won)
 		var rest []<-chan *Outcome
 		for _, key := range []string{"secret", "x", "y"} {
-			rest = append(rest, start(c.q, acquire(key, "t", time.Minute)))
+			rest = append(rest, start(c.q, release(key, "t")))
 		}
 		c.fillBundle(4)
 		c.want(do(c.q, release("k", "t")), Won)

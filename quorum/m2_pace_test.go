@@ -11,22 +11,23 @@ import (
 	"github.com/redlockd/redlockd/quorum/outbox"
 )
 
-// startMany begins acquires on keys of their own.
+// startMany begins releases of keys that nobody has.
 func (c *testCluster) startMany(n int, name string) []<-chan *Outcome {
 	outs := make([]<-chan *Outcome, n)
 	for i := range outs {
-		outs[i] = start(c.q, acquire(fmt.Sprint(name, i), "t", time.Minute))
+		outs[i] = start(c.q, release(fmt.Sprint(name, i), "t"))
 	}
 	return outs
 }
 
-// crowd has each master answer one batch of many acquires, 3 ms after it was sent.
+// crowd has each master answer one batch of many releases, which are one script, 3 ms after it was
+// sent.
 func (c *testCluster) crowd(name string) {
 	c.slow(time.Millisecond, 0, 1, 2)
 	outs := c.startMany(1, name+"before")
 	synctest.Wait()
 	for _, out := range append(outs, c.startMany(40, name)...) {
-		c.want(<-out, Won)
+		c.want(<-out, Absent)
 	}
 	synctest.Wait() // also the third master
 }
@@ -46,7 +47,7 @@ func TestM2BatchWaitsForTheCrowd(t *testing.T) {
 			time.Sleep(500 * time.Microsecond)
 		}
 		for _, out := range outs {
-			c.want(<-out, Won)
+			c.want(<-out, Absent)
 		}
 		synctest.Wait()
 		bundles := 0
@@ -101,7 +102,7 @@ func TestM2BatchWaitsLessThanTheTimeout(t *testing.T) {
 		<-start(c.q, acquire("warm", "t", time.Minute))
 		time.Sleep(time.Second) // the marks bear the hold
 		for _, out := range c.startMany(40, "many") {
-			c.want(<-out, Won)
+			c.want(<-out, Absent)
 		}
 		synctest.Wait()
 		if o := do(c.q, acquire("alone", "t", time.Minute)); o.Verdict != Won || o.Took > c.cfg.Timeout/2 {

@@ -47,16 +47,16 @@ func (b *Batch) Clear() {
 // each task or bundle, AskMark where there is a mark, and TIME (M3).
 func (d *Dialect) Commands(b *Batch) []rueidis.Completed {
 	out := b.commands
-	for i := 0; i < len(b.Tasks); {
-		n := d.bundled(b.Tasks[i:])
-		if n < MinBundle {
-			n = 1
-			out = append(out, d.command(b.Tasks[i]))
-		} else {
-			out = append(out, d.bundle(b.Tasks[i:i+n]))
+	d.words.begin(len(b.Tasks))
+	for rest := b.Tasks; len(rest) > 0; {
+		n, bundled := d.next(rest)
+		for _, t := range rest[:n-bundled] {
+			out, b.carry = append(out, d.command(t)), append(b.carry, 1)
 		}
-		b.carry = append(b.carry, n)
-		i += n
+		if bundled > 0 {
+			out, b.carry = append(out, d.bundle(rest[n-bundled:n])), append(b.carry, bundled)
+		}
+		rest = rest[n:]
 	}
 	if b.Under != nil {
 		out = append(out, d.AskMark())

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/redis/rueidis"
 
@@ -12,93 +13,94 @@ import (
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
-// A bundle is acquires and releases that are neighbours in a batch and go out as one
-// script call, which is less for redlockd to write and to read. It costs a master less time than
-// as many commands if there are more than about 14, and more if there are fewer
-// (docs/performance.md). Each task has its own answer, and its own error.
+// A bundle is plain releases of a batch that go out as one script call, which costs a master less
+// time than a call for each (docs/performance.md). Each has its own answer, and its own error.
 
-// MinBundle is the least number of tasks that go as a bundle.
-const MinBundle = 14
+// MinBundle is the least number of releases that go as a bundle.
+const MinBundle = 4
 
-// refusesAll are the errors of a master that serves no commands for a while, which each task
+// refusesAll are the errors of a master that serves no commands for a while, which each release
 // would have got without the bundle, too, or that has forgotten the script.
 var refusesAll = map[string]bool{"BUSY": true, "LOADING": true, "MASTERDOWN": true, "NOSCRIPT": true}
 
 var errNoBundle = errors.New("a script did not answer for each of its keys")
 
-// bundled returns how many of the tasks, from the first one on, may go as one bundle:
-// all of them are plain, and no key occurs twice. Masters before 7.0 know no SET NX GET, and
-// get none.
-func (d *Dialect) bundled(tasks []*Task) int {
-	if d.Singly || !d.Is7 || len(tasks) < MinBundle {
-		return 0
-	}
-	clear(d.words.seen)
-	for i, t := range tasks {
-		if !t.plain() {
-			return i
+// next returns how many of the tasks are sent next, at least one, and how many of these, the last
+// ones, go as a bundle. It moves releases behind acquires, which is harmless because no key
+// occurs twice.
+func (d *Dialect) next(tasks []*Task) (n, bundled int) {
+	w := &d.words
+	clear(w.seen)
+	w.releases = w.releases[:0]
+	for ; n < len(tasks) && tasks[n].plain(); n++ {
+		if w.seen[tasks[n].Key()] = true; len(w.seen) == n {
+			break // the key occurred before
 		}
-		if d.words.seen[t.Key()] = true; len(d.words.seen) == i {
-			return i // the key occurred before
+		if tasks[n].Kind == vote.Release {
+			w.releases = append(w.releases, tasks[n])
 		}
 	}
-	return len(tasks)
+	defer clear(w.releases)
+	if bundled = len(w.releases); d.Singly || bundled < MinBundle {
+		return max(n, 1), 0
+	}
+	acquires := slices.DeleteFunc(tasks[:n:n], func(t *Task) bool { return t.Kind == vote.Release })
+	copy(tasks[len(acquires):n], w.releases)
+	return n, bundled
 }
 
-// bundle builds the call for all of the tasks. It puts acquires before releases, which is
-// harmless because no key occurs twice.
-func (d *Dialect) bundle(tasks []*Task) rueidis.Completed {
+// bundle builds the call for these releases.
+func (d *Dialect) bundle(releases []*Task) rueidis.Completed {
 	w := &d.words
-	w.releases = slices.DeleteFunc(append(w.releases[:0], tasks...), func(t *Task) bool { return t.Kind == vote.Acquire })
-	acquires := len(slices.DeleteFunc(tasks, func(t *Task) bool { return t.Kind != vote.Acquire }))
-	copy(tasks[acquires:], w.releases)
-	w.keys, w.args, w.text, w.ends = w.keys[:0], append(w.args[:0], strconv.Itoa(acquires)), w.text[:0], w.ends[:0]
-	for i, t := range tasks {
+	w.keys, w.args = w.keys[:0], w.args[:0]
+	for _, t := range releases {
 		t.via = nil
-		w.keys = append(w.keys, t.Key())
-		if i < acquires {
-			w.text = t.Copies[0].Tail.Append(append(w.text, t.Effects[0].New...))
-			w.ends = append(w.ends, len(w.text))
-			w.text = strconv.AppendInt(w.text, t.Copies[0].Expiry, 10)
-		} else {
-			w.text = append(append(w.text, t.Effects[0].Token...), tail.Magic...) // its stem
-		}
-		w.ends = append(w.ends, len(w.text))
+		w.keys, w.args = append(w.keys, t.Key()), append(w.args, w.stem(t))
 	}
-	text, from := string(w.text), 0
-	for _, to := range w.ends {
-		w.args = append(w.args, text[from:to])
-		from = to
-	}
-	defer w.clear()
+	defer clear(w.keys)
+	defer clear(w.args)
 	return d.eval(scripts.Bundle, w.keys, w.args)
 }
 
-// words is memory for building a bundle, which the connection's next bundle reuses.
-// seen are the keys of the tasks considered for it.
+// words is memory for building a batch's commands.
 type words struct {
+	// text are arguments of this batch one after the other, which is less memory than a string for
+	// each.
+	text strings.Builder
+	// The next bundle reuses these. seen are the keys of the tasks considered for it.
 	seen       map[string]bool
 	releases   []*Task
 	keys, args []string
-	// text are the arguments behind the first one after the other, which is one string instead of
-	// one each, ends where each of them ends.
-	text []byte
-	ends []int
 }
 
-// clear drops the references to the tasks and their strings, and the memory of long tokens.
-func (w *words) clear() {
-	if cap(w.text) > 64<<10 {
-		w.text = nil
-	}
-	clear(w.releases)
-	clear(w.keys)
-	clear(w.args)
+// begin makes memory for the arguments of this many tasks.
+func (w *words) begin(tasks int) {
+	w.text.Reset()
+	w.text.Grow(64 * tasks)
 }
 
-// unbundle returns the answers of the n tasks of a bundle. An error of the whole call is
-// the error of each task. If one task may have caused it, for instance by a key that
-// redlockd has no right to, the connection sends no bundles from then on, so that no task
+// stem returns the stem of a release.
+func (w *words) stem(t *Task) string {
+	from := w.text.Len()
+	w.text.WriteString(t.Effects[0].Token)
+	w.text.WriteString(tail.Magic)
+	return w.text.String()[from:]
+}
+
+// copy returns what a plain acquire stores, and its expiry.
+func (w *words) copy(t *Task) (value, expiry string) {
+	var b [tail.Size]byte
+	from := w.text.Len()
+	w.text.WriteString(t.Effects[0].New)
+	w.text.Write(t.Copies[0].Tail.Append(b[:0]))
+	to := w.text.Len()
+	w.text.Write(strconv.AppendInt(b[:0], t.Copies[0].Expiry, 10))
+	return w.text.String()[from:to], w.text.String()[to:]
+}
+
+// unbundle returns the answers of the n releases of a bundle. An error of the whole call is
+// the error of each. If one of them may have caused it, for instance by a key that
+// redlockd has no right to, the connection sends no bundles from then on, so that none
 // fails because of its neighbours twice.
 func (d *Dialect) unbundle(n int, msg rueidis.RedisMessage, err error) ([]rueidis.RedisMessage, error) {
 	items, wrong := msg.ToArray()

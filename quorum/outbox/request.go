@@ -41,11 +41,12 @@ func (d *Dialect) command(t *Task) rueidis.Completed {
 	case t.Page != nil:
 		return d.Client.B().Dbsize().Build()
 	case t.plain() && t.Kind == vote.Acquire && d.Is7:
-		return d.Client.B().Arbitrary("SET", t.Key(), t.value(), "NX", "GET", "PXAT", itoa(t.Copies[0].Expiry)).Build()
+		value, expiry := d.words.copy(t)
+		return d.Client.B().Arbitrary("SET", t.Key(), value, "NX", "GET", "PXAT", expiry).Build()
 	case t.plain() && t.Kind == vote.Release && d.loaded[scripts.Release]:
 		// The usual release, without the memory that the others need.
 		t.via = scripts.Release
-		return d.Client.B().Arbitrary("EVALSHA", scripts.Release.SHA, "1", t.Key(), tail.Stem(t.Effects[0].Token)).Build()
+		return d.Client.B().Arbitrary("EVALSHA", scripts.Release.SHA, "1", t.Key(), d.words.stem(t)).Build()
 	}
 	script, args := t.call()
 	t.via = script

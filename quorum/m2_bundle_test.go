@@ -116,7 +116,7 @@ func TestM2BundleKeepsTheOrderOfAKey(t *testing.T) {
 	})
 }
 
-// TestM2BundlePartlyRefused checks that an error of one command within a bundle affects
+// TestM2BundlePartlyRefused checks that an error of one command, within a bundle too, affects
 // only the operations that need the command.
 func TestM2BundlePartlyRefused(t *testing.T) {
 	for _, tt := range []struct {
@@ -273,7 +273,7 @@ func TestV6FrozenMasterCarriesOutABatchLate(t *testing.T) {
 }
 
 // TestV8ReleaseOfARefusedBundle checks that a release whose bundle was refused is
-// repeated, also if an acquire of the key by the same token was refused with it (V8).
+// repeated, also if an acquire of the key by the same token follows it (V8).
 func TestV8ReleaseOfARefusedBundle(t *testing.T) {
 	inBubbleOf(t, 3, "7.2.4", func(*cluster.Config) {}, func(c *testCluster) {
 		c.want(do(c.q, acquire("k", "t", time.Minute)), Won)

@@ -47,7 +47,8 @@ func (b *Batch) Clear() {
 // each task or bundle, AskMark where there is a mark, and TIME (M3).
 func (d *Dialect) Commands(b *Batch) []rueidis.Completed {
 	out := b.commands
-	d.words.begin(len(b.Tasks))
+	d.words.begin(b.Tasks)
+	defer d.words.text.Reset()
 	for rest := b.Tasks; len(rest) > 0; {
 		n, bundled := d.next(rest)
 		for _, t := range rest[:n-bundled] {

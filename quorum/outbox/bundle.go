@@ -25,13 +25,17 @@ var refusesAll = map[string]bool{"BUSY": true, "LOADING": true, "MASTERDOWN": tr
 
 var errNoBundle = errors.New("a script did not answer for each of its keys")
 
-// next returns how many of the tasks are sent next, at least one, and how many of these, the last
-// ones, go as a bundle. It moves releases behind acquires, which is harmless because no key
-// occurs twice.
+// next takes a run of tasks from the front: n of them, at least one, of which the last ones go as a
+// bundle. It moves releases behind acquires, which is harmless because no key occurs twice in the
+// run.
 func (d *Dialect) next(tasks []*Task) (n, bundled int) {
+	if d.Singly || len(tasks) < MinBundle {
+		return 1, 0
+	}
 	w := &d.words
 	clear(w.seen)
 	w.releases = w.releases[:0]
+	defer func() { clear(w.releases) }()
 	for ; n < len(tasks) && tasks[n].plain(); n++ {
 		if w.seen[tasks[n].Key()] = true; len(w.seen) == n {
 			break // the key occurred before
@@ -40,8 +44,7 @@ func (d *Dialect) next(tasks []*Task) (n, bundled int) {
 			w.releases = append(w.releases, tasks[n])
 		}
 	}
-	defer clear(w.releases)
-	if bundled = len(w.releases); d.Singly || bundled < MinBundle {
+	if bundled = len(w.releases); bundled < MinBundle {
 		return max(n, 1), 0
 	}
 	acquires := slices.DeleteFunc(tasks[:n:n], func(t *Task) bool { return t.Kind == vote.Release })
@@ -64,22 +67,30 @@ func (d *Dialect) bundle(releases []*Task) rueidis.Completed {
 
 // words is memory for building a batch's commands.
 type words struct {
-	// text are arguments of this batch one after the other, which is less memory than a string for
-	// each.
+	// text are the arguments of plain tasks one after the other, one piece of memory for all.
 	text strings.Builder
-	// The next bundle reuses these. seen are the keys of the tasks considered for it.
+	// The next batch reuses these. seen and releases are of the run that next looks through, keys and
+	// args those of a bundle.
 	seen       map[string]bool
 	releases   []*Task
 	keys, args []string
 }
 
-// begin makes memory for the arguments of this many tasks.
-func (w *words) begin(tasks int) {
-	w.text.Reset()
-	w.text.Grow(64 * tasks)
+// begin makes the memory for the arguments of these tasks: if it grew, what was copied would stay, too.
+func (w *words) begin(tasks []*Task) {
+	n := 0
+	for _, t := range tasks {
+		switch {
+		case t.plain() && t.Kind == vote.Release:
+			n += len(t.Effects[0].Token) + len(tail.Magic)
+		case t.plain():
+			n += len(t.Effects[0].New) + tail.Size + len("1794000000000")
+		}
+	}
+	w.text.Grow(n)
 }
 
-// stem returns the stem of a release.
+// stem returns the argument of a release.
 func (w *words) stem(t *Task) string {
 	from := w.text.Len()
 	w.text.WriteString(t.Effects[0].Token)
@@ -87,7 +98,7 @@ func (w *words) stem(t *Task) string {
 	return w.text.String()[from:]
 }
 
-// copy returns what a plain acquire stores, and its expiry.
+// copy returns what an acquire stores, and its expiry.
 func (w *words) copy(t *Task) (value, expiry string) {
 	var b [tail.Size]byte
 	from := w.text.Len()

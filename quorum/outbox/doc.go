@@ -12,7 +12,7 @@
 // sending (pace.go): it waits no longer than a tenth of timeout. Rollbacks and repeats are
 // kept until they have arrived, and go out before anything else for their key (retries.go).
 //
-// A [Batch] (batch.go) of tasks is sent in a connection's [Dialect] (request.go), its plain
+// A [Batch] (batch.go) of tasks is sent in a connection's [Dialect] (request.go), several plain
 // releases as a single script call (bundle.go). If the master refuses such a call as a
 // whole, the connection sends them singly from then on. answer.go turns the master's
 // answers into votes, and tells by its clock which copies are over (V15).

@@ -2,6 +2,8 @@ package outbox
 
 import (
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,4 +51,32 @@ func TestM1MemoryOfACrowdIsGivenBack(t *testing.T) {
 	if cap(o.queue) > 2*maxBatch || o.bytes != 0 {
 		t.Errorf("room for %d tasks is kept, and %d bytes wait", cap(o.queue), o.bytes)
 	}
+}
+
+// TestM1ArgumentsOfABatch checks that building the commands of a batch takes not much more memory
+// than what they say: that is bounded while it waits.
+func TestM1ArgumentsOfABatch(t *testing.T) {
+	onMaster(t, func(t *testing.T, m *master) {
+		const size = 4096
+		bytes := func(tasks []*Task) uint64 {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			m.dialect.Commands(&Batch{Tasks: tasks})
+			runtime.ReadMemStats(&after)
+			return after.TotalAlloc - before.TotalAlloc
+		}
+		var acquires, releases []*Task
+		for i := range 256 {
+			token := strings.Repeat("t", size)
+			take := m.does(vote.Acquire, 9, Effect{Key: fmt.Sprint(i), Meets: Nothing, Does: Stores, New: token})
+			free := m.releases()
+			free.Effects = []Effect{{Key: fmt.Sprint(i), Meets: Token, Token: token, Does: Deletes}}
+			acquires, releases = append(acquires, &take), append(releases, &free)
+		}
+		for what, tasks := range map[string][]*Task{"acquires": acquires, "releases": releases} {
+			if n := bytes(tasks); n > 3*uint64(len(tasks))*size/2 {
+				t.Errorf("%d bytes for %d %s with tokens of %d", n, len(tasks), what, size)
+			}
+		}
+	})
 }

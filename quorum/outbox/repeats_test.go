@@ -285,7 +285,7 @@ func TestM2BundlesCutAlike(t *testing.T) {
 			{m.releases(), "t 1/8 -20 20 1000", "", vote.Released},
 			{m.releases(), "u 1/8 -21 20 1000", "u 1/8 -21 20 1000", vote.Refused},
 		}
-		items = append(items, items...) // so many go as a bundle, acquires first
+		items = append(items, items...) // releases go as a bundle, behind the acquires
 		slices.SortStableFunc(items, func(a, b item) int { return int(a.task.Kind) - int(b.task.Kind) })
 		for _, size := range []int{len(items), 1} {
 			var results []Result

@@ -21,7 +21,7 @@ type Dialect struct {
 	Is7 bool
 	// loaded are the scripts known to be loaded on this connection (V14).
 	loaded map[*scripts.Script]bool
-	// Singly reports whether tasks are sent one by one instead of in bundles, because
+	// Singly reports whether releases are sent one by one instead of in bundles, because
 	// the master has rejected a bundle (bundle.go).
 	Singly bool
 	words  words
@@ -40,17 +40,22 @@ func (d *Dialect) command(t *Task) rueidis.Completed {
 		return d.Client.B().Scan().Cursor(t.Page.Cursor).Count(int64(t.Page.Count)).Type("string").Build()
 	case t.Page != nil:
 		return d.Client.B().Dbsize().Build()
-	case t.plain() && t.Kind == vote.Acquire && d.Is7:
+	case t.plain() && t.Kind == vote.Acquire:
 		value, expiry := d.words.copy(t)
-		return d.Client.B().Arbitrary("SET", t.Key(), value, "NX", "GET", "PXAT", expiry).Build()
-	case t.plain() && t.Kind == vote.Release && d.loaded[scripts.Release]:
-		// The usual release, without the memory that the others need.
+		if d.Is7 {
+			return d.Client.B().Arbitrary("SET", t.Key(), value, "NX", "GET", "PXAT", expiry).Build()
+		}
+		t.via = scripts.Acquire
+		return d.eval(t.via, []string{t.Key()}, []string{value, expiry})
+	case t.plain():
 		t.via = scripts.Release
-		return d.Client.B().Arbitrary("EVALSHA", scripts.Release.SHA, "1", t.Key(), d.words.stem(t)).Build()
+		return d.eval(t.via, []string{t.Key()}, []string{d.words.stem(t)})
+	case t.Kind == vote.Read:
+		t.via = scripts.Read
+		return d.eval(t.via, t.keys(), nil)
 	}
-	script, args := t.call()
-	t.via = script
-	return d.eval(script, t.keys(), args)
+	t.via = scripts.Change
+	return d.eval(t.via, t.keys(), t.changes())
 }
 
 // eval calls a script, by its SHA1 only where it is known to be loaded (V14). Arbitrary takes all
@@ -63,16 +68,8 @@ func (d *Dialect) eval(script *scripts.Script, keys, args []string) rueidis.Comp
 	return d.Client.B().Arbitrary(verb, text, strconv.Itoa(len(keys))).Args(keys...).Args(args...).Build()
 }
 
-// call returns the script that carries the task out, and its arguments.
-func (t *Task) call() (*scripts.Script, []string) {
-	switch {
-	case t.Kind == vote.Read:
-		return scripts.Read, nil
-	case t.plain() && t.Kind == vote.Acquire:
-		return scripts.Acquire, []string{t.value(), itoa(t.Copies[0].Expiry)}
-	case t.plain():
-		return scripts.Release, []string{tail.Stem(t.Effects[0].Token)}
-	}
+// changes returns the arguments of [scripts.Change].
+func (t *Task) changes() []string {
 	args := append(make([]string, 0, 1+8*len(t.Effects)), itoa(t.Deadline))
 	for i := range t.Effects {
 		e := &t.Effects[i]
@@ -91,7 +88,7 @@ func (t *Task) call() (*scripts.Script, []string) {
 		}
 		args = append(args, string(e.Meets), by, e.Whose, string(e.Does), stem, gives.Tail.Lock.String(), gives.Tail.Rest(), itoa(gives.Expiry))
 	}
-	return scripts.Change, args
+	return args
 }
 
 // plain reports whether the task is an acquire or a release that depends on nothing but
@@ -99,9 +96,6 @@ func (t *Task) call() (*scripts.Script, []string) {
 func (t *Task) plain() bool {
 	return !t.MustDeliver && (t.Kind == vote.Acquire || t.Kind == vote.Release && t.Deadline == 0 && t.Effects[0].Whose == "")
 }
-
-// value returns what an acquire stores.
-func (t *Task) value() string { return t.Copies[0].Tail.Of(t.Effects[0].New) }
 
 // learn notes, from a task's result, which scripts are loaded on the master (V14).
 func (d *Dialect) learn(t *Task, r *Result) {

@@ -72,7 +72,7 @@ lint: deps ## gofmt, go vet, staticcheck
 build: ## bin/redlockd
 	@go build -trimpath -pgo=$(PROFILE) -ldflags "-X main.version=$(VERSION)" -o bin/redlockd .
 
-bench: deps ## redlockd beside redsync and one Redis: tables and a chart; BENCH='-only a' for less
+bench: deps ## redlockd beside redsync and one Redis: tables and charts; BENCH='-only a' for less
 	@. ./.deps/env && cd integration/bench && go vet . && go test -count=1 . # a module of its own
 	@go build -C integration/bench -o $(CURDIR)/bin/compare . && bin/compare -root . -out bin/bench $(BENCH)
 

@@ -20,7 +20,7 @@ type fakeMaster struct {
 }
 
 func newFakeMaster(t *testing.T, name string) *fakeMaster {
-	// 6.2 acquires by script; tests of the plain SET and of bundles choose a later version.
+	// 6.2 acquires by script; tests of the plain SET choose a later version.
 	s := fakeredis.NewServer(fakeredis.NewWorld(), name, "6.2.14", nil)
 	s.RunID, s.KeepsLog = "run-"+name, true
 	f := &fakeMaster{Server: s, t: t}

@@ -467,8 +467,8 @@ var mutants = []mutant{
 		{"quorum/cluster/sender.go", "replies := s.c.call(", "s.c.waitTurn()\n		replies := s.c.call("}}, votes},
 	{"M1", "what waits for a master has no bound", []change{{"quorum/outbox/outbox.go",
 		"return len(o.queue) >= times*MaxQueued || o.bytes >= times*MaxQueuedBytes", "return false"}}, waiting},
-	{"M1", "a batch's arguments are copied as they grow", []change{{"quorum/outbox/bundle.go",
-		"w.text.Grow(n)", "w.text.Grow(0 * n)"}}, waiting},
+	{"M1", "a batch's arguments are copied as they grow", []change{{"quorum/outbox/arguments.go",
+		"a.text.Grow(n)", "a.text.Grow(0 * n)"}}, waiting},
 	{"M1", "releases have no reserve", []change{{"quorum/cluster/queue.go",
 		"case l.outbox.Crowded(2), l.outbox.Crowded(1) && !t.MustDeliver && t.Kind != vote.Release:", "case l.outbox.Crowded(1):"}}, masters},
 	{"M3", "a look is taken over before the batch that went out before it", []change{

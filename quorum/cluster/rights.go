@@ -20,7 +20,6 @@ const noKey = mark.Key + ":none"
 var probes = [][2]string{
 	{"set", "SET " + noKey + " x NX XX"},
 	{"del", "DEL " + noKey},
-	{"exists", "EXISTS " + noKey},
 	{"pttl", "PTTL " + noKey},
 	{"pexpireat", "PEXPIREAT " + noKey + " 1"},
 	{"pexpiretime", "PEXPIRETIME " + noKey}, // since Redis 7

@@ -149,7 +149,7 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	s.mu.Unlock()
 
 	if bundles && s.c.dialect.Singly && !broken(over) {
-		s.log.Info("a master rejected a script with several keys, sending them one by one from now on")
+		s.log.Info("a master rejected a script with several keys, sending releases one by one from now on")
 	}
 	for i, t := range b.Tasks {
 		r, its := &results[i], standing

@@ -14,7 +14,8 @@ import (
 // Batch is the tasks that go to a master in one write, followed by reads of its mark
 // and clock (M3). Only the sender of its link uses it.
 type Batch struct {
-	// Tasks are in the order in which they are sent; Commands may change it.
+	// Tasks are in the order in which they are sent: Commands moves releases behind acquires of
+	// other keys.
 	Tasks []*Task
 	// Unsent are tasks that turned out not to be sendable when the batch was made.
 	Unsent []*Task
@@ -47,10 +48,10 @@ func (b *Batch) Clear() {
 // each task or bundle, AskMark where there is a mark, and TIME (M3).
 func (d *Dialect) Commands(b *Batch) []rueidis.Completed {
 	out := b.commands
-	d.words.begin(b.Tasks)
-	defer d.words.text.Reset()
+	d.args.begin(b.Tasks)
+	defer d.args.end()
 	for rest := b.Tasks; len(rest) > 0; {
-		n, bundled := d.next(rest)
+		n, bundled := d.arrange(rest)
 		for _, t := range rest[:n-bundled] {
 			out, b.carry = append(out, d.command(t)), append(b.carry, 1)
 		}

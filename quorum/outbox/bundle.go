@@ -3,13 +3,10 @@ package outbox
 import (
 	"errors"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/redis/rueidis"
 
 	"github.com/redlockd/redlockd/quorum/scripts"
-	"github.com/redlockd/redlockd/quorum/tail"
 	"github.com/redlockd/redlockd/quorum/vote"
 )
 
@@ -19,16 +16,16 @@ import (
 // MinBundle is the least number of releases that go as a bundle.
 const MinBundle = 4
 
-// refusesAll are the errors of a master that serves no commands for a while, which each release
-// would have got without the bundle, too, or that has forgotten the script.
+// refusesAll are errors that say nothing against bundles: the master rejects every command for a
+// while, or has forgotten the script.
 var refusesAll = map[string]bool{"BUSY": true, "LOADING": true, "MASTERDOWN": true, "NOSCRIPT": true}
 
 var errNoBundle = errors.New("a script did not answer for each of its keys")
 
-// next takes a run of tasks from the front: n of them, at least one, of which the last ones go as a
-// bundle. It moves releases behind acquires, which is harmless because no key occurs twice in the
-// run.
-func (d *Dialect) next(tasks []*Task) (n, bundled int) {
+// arrange takes a run of tasks from the front: n of them, at least one, of which the last ones go as
+// a bundle. It moves these behind the acquires, which is harmless because no key occurs twice in
+// the run.
+func (d *Dialect) arrange(tasks []*Task) (n, bundled int) {
 	if d.Singly || len(tasks) < MinBundle {
 		return 1, 0
 	}
@@ -57,56 +54,20 @@ func (d *Dialect) bundle(releases []*Task) rueidis.Completed {
 	w := &d.words
 	w.keys, w.args = w.keys[:0], w.args[:0]
 	for _, t := range releases {
-		t.via = nil
-		w.keys, w.args = append(w.keys, t.Key()), append(w.args, w.stem(t))
+		t.via = nil // unbundle notes whether the script is loaded
+		w.keys, w.args = append(w.keys, t.Key()), append(w.args, d.args.ofRelease(t))
 	}
 	defer clear(w.keys)
 	defer clear(w.args)
 	return d.eval(scripts.Bundle, w.keys, w.args)
 }
 
-// words is memory for building a batch's commands.
+// words is memory for arranging and bundling, which the connection's next batch reuses. seen and
+// releases are of the run that is looked through, keys and args those of the bundle.
 type words struct {
-	// text are the arguments of plain tasks one after the other, one piece of memory for all.
-	text strings.Builder
-	// The next batch reuses these. seen and releases are of the run that next looks through, keys and
-	// args those of a bundle.
 	seen       map[string]bool
 	releases   []*Task
 	keys, args []string
-}
-
-// begin makes the memory for the arguments of these tasks: if it grew, what was copied would stay, too.
-func (w *words) begin(tasks []*Task) {
-	n := 0
-	for _, t := range tasks {
-		switch {
-		case t.plain() && t.Kind == vote.Release:
-			n += len(t.Effects[0].Token) + len(tail.Magic)
-		case t.plain():
-			n += len(t.Effects[0].New) + tail.Size + len("1794000000000")
-		}
-	}
-	w.text.Grow(n)
-}
-
-// stem returns the argument of a release.
-func (w *words) stem(t *Task) string {
-	from := w.text.Len()
-	w.text.WriteString(t.Effects[0].Token)
-	w.text.WriteString(tail.Magic)
-	return w.text.String()[from:]
-}
-
-// copy returns what an acquire stores, and its expiry.
-func (w *words) copy(t *Task) (value, expiry string) {
-	var b [tail.Size]byte
-	from := w.text.Len()
-	w.text.WriteString(t.Effects[0].New)
-	w.text.Write(t.Copies[0].Tail.Append(b[:0]))
-	to := w.text.Len()
-	w.text.Write(strconv.AppendInt(b[:0], t.Copies[0].Expiry, 10))
-	return w.text.String()[from:to], w.text.String()[to:]
 }
 
 // unbundle returns the answers of the n releases of a bundle. An error of the whole call is

@@ -10,10 +10,12 @@
 //
 // Tasks wait in the [Outbox] (outbox.go), which determines when the next batch is worth
 // sending (pace.go): it waits no longer than a tenth of timeout. Rollbacks and repeats are
-// kept until they have arrived, and go out before anything else for their key (retries.go).
+// kept until they have arrived, and go out before what is put in later for their key (retries.go).
 //
-// A [Batch] (batch.go) of tasks is sent in a connection's [Dialect] (request.go), several plain
-// releases as a single script call (bundle.go). If the master refuses such a call as a
-// whole, the connection sends them singly from then on. answer.go turns the master's
-// answers into votes, and tells by its clock which copies are over (V15).
+// A [Batch] (batch.go) of tasks is sent in a connection's [Dialect] (request.go). A plain task, an
+// acquire or a release that depends on nothing but its key and token, has arguments that are cut
+// out of one string (arguments.go), and several plain releases go as a single script call
+// (bundle.go). If the master refuses such a call as a whole, the connection sends them singly from
+// then on. answer.go turns the master's answers into votes, and tells by its clock which copies
+// are over (V15).
 package outbox

@@ -24,6 +24,7 @@ type Dialect struct {
 	// Singly reports whether releases are sent one by one instead of in bundles, because
 	// the master has rejected a bundle (bundle.go).
 	Singly bool
+	args   arguments
 	words  words
 }
 
@@ -41,7 +42,7 @@ func (d *Dialect) command(t *Task) rueidis.Completed {
 	case t.Page != nil:
 		return d.Client.B().Dbsize().Build()
 	case t.plain() && t.Kind == vote.Acquire:
-		value, expiry := d.words.copy(t)
+		value, expiry := d.args.ofAcquire(t)
 		if d.Is7 {
 			return d.Client.B().Arbitrary("SET", t.Key(), value, "NX", "GET", "PXAT", expiry).Build()
 		}
@@ -49,7 +50,7 @@ func (d *Dialect) command(t *Task) rueidis.Completed {
 		return d.eval(t.via, []string{t.Key()}, []string{value, expiry})
 	case t.plain():
 		t.via = scripts.Release
-		return d.eval(t.via, []string{t.Key()}, []string{d.words.stem(t)})
+		return d.eval(t.via, []string{t.Key()}, []string{d.args.ofRelease(t)})
 	case t.Kind == vote.Read:
 		t.via = scripts.Read
 		return d.eval(t.via, t.keys(), nil)

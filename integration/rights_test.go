@@ -78,11 +78,38 @@ func TestNarrowedRightsOfTheDocs(t *testing.T) {
 	if err := r.Client().SetNX(context.Background(), "lock:a", "me", time.Minute).Err(); err != nil {
 		t.Error(err)
 	}
+	releaseBesideForbidden(t, r)
 	cfg.Masters[2], cfg.Names = masters[3].Addr, []string{"a", "b", "d"}
 	r.Reload(cfg)
 	eventually(t, "the change begins", func() (bool, string) {
 		return r.Info("masters_phase") != "final", r.Log()
 	})
+}
+
+// releaseBesideForbidden releases locks in one pipeline with a key to which the user has no right.
+func releaseBesideForbidden(t *testing.T, r *Redlockd) {
+	t.Helper()
+	ctx, pipe := context.Background(), r.Client().Pipeline()
+	for i := range 8 {
+		pipe.SetNX(ctx, fmt.Sprint("lock:", i), "me", time.Minute)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		t.Error(err)
+	}
+	pipe = r.Client().Pipeline()
+	forbidden := pipe.Eval(ctx, releaseScript, []string{"forbidden"}, "me")
+	for i := range 8 {
+		pipe.Eval(ctx, releaseScript, []string{fmt.Sprint("lock:", i)}, "me")
+	}
+	replies, _ := pipe.Exec(ctx)
+	for _, reply := range replies[1:] {
+		if n, err := reply.(*redis.Cmd).Int(); n != 1 {
+			t.Errorf("a release beside a forbidden key: %d, %v", n, err)
+		}
+	}
+	if err := forbidden.Err(); err == nil || !strings.Contains(err.Error(), "NOPERM") {
+		t.Errorf("the release of a forbidden key: %v, want NOPERM", err)
+	}
 }
 
 // docsLine is the line in docs/acl.md that makes the user, for this master.

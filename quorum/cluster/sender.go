@@ -127,7 +127,6 @@ func (s *sender) take(b *outbox.Batch) {
 // all who ask this master wait.
 func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	received, over := s.now(), replies[len(replies)-1].Error()
-	bundles := !s.c.dialect.Singly
 	results := b.Read(&s.c.dialect, replies)
 	micros, _ := outbox.ReadTime(replies[len(replies)-1])
 	code, failed := b.Faults(results)
@@ -148,9 +147,6 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	}
 	s.mu.Unlock()
 
-	if bundles && s.c.dialect.Singly && !broken(over) {
-		s.log.Info("a master rejected a script with several keys, sending releases one by one from now on")
-	}
 	for i, t := range b.Tasks {
 		r, its := &results[i], standing
 		its.Fits = its.Fits && (t.Asked == nil || t.Asked.List == list || counts(under, t.Asked.List))

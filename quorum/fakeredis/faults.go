@@ -1,7 +1,9 @@
 package fakeredis
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,7 +15,7 @@ type Faults struct {
 	Delay   time.Duration     // before each command of a connection
 	Halt    time.Duration     // of a script before its TIME number HaltAt
 	HaltAt  int               // from 1
-	Refused map[string]string // command, or "CLIENT KILL" -> error
+	Refused map[string]string // command, "CLIENT KILL" or a command with all arguments -> error
 	Secret  string            // a key that redlockd has no right to
 	Paged   bool              // SCAN does not tell all keys at once
 	// KeepsLog reports whether the commands are noted in Log, and in From the connection of
@@ -35,14 +37,23 @@ func (s *Server) meet(from int, args []string) any {
 	if name == "CLIENT" {
 		name += " " + strings.ToUpper(args[1])
 	}
-	switch {
-	case s.Refused[name] != "":
-		return failure(s.Refused[name])
-	case s.Secret != "" && slices.Contains(args, s.Secret):
+	switch text := cmp.Or(s.Refused[name], s.Refused[strings.Join(args, " ")]); {
+	case text != "":
+		return failure(text)
+	case s.Secret != "" && slices.Contains(declared(args), s.Secret):
 		return failure("NOPERM No permissions to access a key")
 	default:
 		return nil
 	}
+}
+
+// declared returns the keys of a script's call, and all of any other command.
+func declared(args []string) []string {
+	if name := strings.ToUpper(args[0]); name == "EVAL" || name == "EVALSHA" {
+		n, _ := strconv.Atoi(args[2])
+		return args[3 : 3+n]
+	}
+	return args
 }
 
 // refusals are the errors that a server answers for a while, by their codes: BUSY to

@@ -84,6 +84,9 @@ func errorResult(err error) Result {
 	if code == "WRONGTYPE" || strings.Contains(re.Error(), "WRONGTYPE Operation") {
 		return Result{Ballot: vote.Ballot{Vote: vote.Refused, Foreign: true}, Done: true, Code: "WRONGTYPE"}
 	}
+	if strings.Contains(re.Error(), "The user executing the script can't") {
+		code = "NOPERM" // which Redis says only since 7.2
+	}
 	return Result{Ballot: vote.Ballot{Vote: vote.Silent}, Code: code}
 }
 

@@ -16,17 +16,13 @@ import (
 // MinBundle is the least number of releases that go as a bundle.
 const MinBundle = 4
 
-// refusesAll are errors that say nothing against bundles: the master rejects every command for a
-// while, or has forgotten the script.
-var refusesAll = map[string]bool{"BUSY": true, "LOADING": true, "MASTERDOWN": true, "NOSCRIPT": true}
-
 var errNoBundle = errors.New("a script did not answer for each of its keys")
 
 // arrange takes a run of tasks from the front: n of them, at least one, of which the last ones go as
 // a bundle. It moves these behind the acquires, which is harmless because no key occurs twice in
 // the run.
 func (d *Dialect) arrange(tasks []*Task) (n, bundled int) {
-	if d.Singly || len(tasks) < MinBundle {
+	if len(tasks) < MinBundle {
 		return 1, 0
 	}
 	w := &d.words
@@ -52,28 +48,28 @@ func (d *Dialect) arrange(tasks []*Task) (n, bundled int) {
 // bundle builds the call for these releases.
 func (d *Dialect) bundle(releases []*Task) rueidis.Completed {
 	w := &d.words
-	w.keys, w.args = w.keys[:0], w.args[:0]
+	w.args = w.args[:0]
 	for _, t := range releases {
 		t.via = nil // unbundle notes whether the script is loaded
-		w.keys, w.args = append(w.keys, t.Key()), append(w.args, d.args.ofRelease(t))
+		w.args = append(w.args, t.Key())
 	}
-	defer clear(w.keys)
+	for _, t := range releases {
+		w.args = append(w.args, d.args.ofRelease(t))
+	}
 	defer clear(w.args)
-	return d.eval(scripts.Bundle, w.keys, w.args)
+	return d.eval(scripts.Bundle, nil, w.args)
 }
 
 // words is memory for arranging and bundling, which the connection's next batch reuses. seen and
-// releases are of the run that is looked through, keys and args those of the bundle.
+// releases are of the run that is looked through, args those of the bundle.
 type words struct {
-	seen       map[string]bool
-	releases   []*Task
-	keys, args []string
+	seen     map[string]bool
+	releases []*Task
+	args     []string
 }
 
 // unbundle returns the answers of the n releases of a bundle. An error of the whole call is
-// the error of each. If one of them may have caused it, for instance by a key that
-// redlockd has no right to, the connection sends no bundles from then on, so that none
-// fails because of its neighbours twice.
+// that of each: it would have got it without the bundle, too.
 func (d *Dialect) unbundle(n int, msg rueidis.RedisMessage, err error) ([]rueidis.RedisMessage, error) {
 	items, wrong := msg.ToArray()
 	if err == nil {
@@ -83,7 +79,6 @@ func (d *Dialect) unbundle(n int, msg rueidis.RedisMessage, err error) ([]rueidi
 		err = errNoBundle
 	}
 	if err != nil {
-		d.Singly = d.Singly || !refusesAll[errorResult(err).Code]
 		items = make([]rueidis.RedisMessage, n)
 	}
 	d.loaded[scripts.Bundle] = err == nil

@@ -15,7 +15,6 @@
 // A [Batch] (batch.go) of tasks is sent in a connection's [Dialect] (request.go). A plain task, an
 // acquire or a release that depends on nothing but its key and token, has arguments that are cut
 // out of one string (arguments.go), and several plain releases go as a single script call
-// (bundle.go). If the master refuses such a call as a whole, the connection sends them singly from
-// then on. answer.go turns the master's answers into votes, and tells by its clock which copies
-// are over (V15).
+// (bundle.go). answer.go turns the master's answers into votes, and tells by its clock which
+// copies are over (V15).
 package outbox

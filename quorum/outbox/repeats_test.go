@@ -310,6 +310,30 @@ func TestM2BundlesCutAlike(t *testing.T) {
 	})
 }
 
+// M2: where the user may not delete one of the keys, the others are deleted all the same.
+func TestM2BundleDeletesOneByOne(t *testing.T) {
+	onMaster(t, func(t *testing.T, m *master) {
+		m.Refused = map[string]string{"DEL a b c d": "NOPERM no permissions", "DEL b": "NOPERM no permissions"}
+		var tasks []*Task
+		for _, key := range []string{"a", "b", "c", "d"} {
+			m.puts(key, "t 1/2 500 20 1000")
+			task := m.releases()
+			task.Effects[0].Key, task.Effects[0].Token = key, "t"
+			tasks = append(tasks, &task)
+		}
+		results := m.asks(tasks...)
+		for i, task := range tasks {
+			key, want, voted := task.Key(), "", vote.Released
+			if key == "b" {
+				want, voted = "t 1/2 500 20 1000", vote.Silent
+			}
+			if got := m.has(key); got != want || results[i].Ballot.Vote != voted {
+				t.Errorf("%s has become %q and %v, want %q and %v", key, got, results[i].Ballot.Vote, want, voted)
+			}
+		}
+	})
+}
+
 // V13: what must keep its TTL makes no copy without an end of one that has none.
 func TestV13KeepsNoEndlessCopy(t *testing.T) {
 	onMaster(t, func(t *testing.T, m *master) {

@@ -21,9 +21,6 @@ type Dialect struct {
 	Is7 bool
 	// loaded are the scripts known to be loaded on this connection (V14).
 	loaded map[*scripts.Script]bool
-	// Singly reports whether releases are sent one by one instead of in bundles, because
-	// the master has rejected a bundle (bundle.go).
-	Singly bool
 	args   arguments
 	words  words
 }

@@ -85,7 +85,7 @@ func errorResult(err error) Result {
 		return Result{Ballot: vote.Ballot{Vote: vote.Refused, Foreign: true}, Done: true, Code: "WRONGTYPE"}
 	}
 	if strings.Contains(re.Error(), "The user executing the script can't") {
-		code = "NOPERM" // which Redis says only since 7.2
+		code = "NOPERM" // Redis 6.2 and 7.0 leave it out in a script
 	}
 	return Result{Ballot: vote.Ballot{Vote: vote.Silent}, Code: code}
 }

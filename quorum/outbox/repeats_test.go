@@ -285,8 +285,7 @@ func TestM2BundlesCutAlike(t *testing.T) {
 			{m.releases(), "t 1/8 -20 20 1000", "", vote.Released},
 			{m.releases(), "u 1/8 -21 20 1000", "u 1/8 -21 20 1000", vote.Refused},
 		}
-		items = append(items, items...) // releases go as a bundle, behind the acquires
-		slices.SortStableFunc(items, func(a, b item) int { return int(a.task.Kind) - int(b.task.Kind) })
+		items = append(items, items...) // releases go as a bundle, behind the acquires around them
 		for _, size := range []int{len(items), 1} {
 			var results []Result
 			var tasks []*Task
@@ -300,8 +299,9 @@ func TestM2BundlesCutAlike(t *testing.T) {
 			for batch := range slices.Chunk(tasks, size) {
 				results = append(results, m.asks(batch...)...)
 			}
-			for i, c := range items {
-				key := string(rune('a' + i))
+			for i, task := range tasks { // in the order in which they went out
+				key := task.Key()
+				c := items[key[0]-'a']
 				if got := m.has(key); got != c.want || results[i].Ballot.Vote != c.vote {
 					t.Errorf("%d at once: %q became %q and %v, want %q and %v", size, c.before, got, results[i].Ballot.Vote, c.want, c.vote)
 				}
@@ -313,7 +313,8 @@ func TestM2BundlesCutAlike(t *testing.T) {
 // M2: where the user may not delete one of the keys, the others are deleted all the same.
 func TestM2BundleDeletesOneByOne(t *testing.T) {
 	onMaster(t, func(t *testing.T, m *master) {
-		m.Refused = map[string]string{"DEL a b c d": "NOPERM no permissions", "DEL b": "NOPERM no permissions"}
+		const no = "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments"
+		m.Refused = map[string]string{"DEL a b c d": no, "DEL b": no}
 		var tasks []*Task
 		for _, key := range []string{"a", "b", "c", "d"} {
 			m.puts(key, "t 1/2 500 20 1000")
@@ -323,12 +324,13 @@ func TestM2BundleDeletesOneByOne(t *testing.T) {
 		}
 		results := m.asks(tasks...)
 		for i, task := range tasks {
-			key, want, voted := task.Key(), "", vote.Released
+			key, want, voted, code := task.Key(), "", vote.Released, ""
 			if key == "b" {
-				want, voted = "t 1/2 500 20 1000", vote.Silent
+				want, voted, code = "t 1/2 500 20 1000", vote.Silent, "NOPERM"
 			}
-			if got := m.has(key); got != want || results[i].Ballot.Vote != voted {
-				t.Errorf("%s has become %q and %v, want %q and %v", key, got, results[i].Ballot.Vote, want, voted)
+			r := results[i]
+			if got := m.has(key); got != want || r.Ballot.Vote != voted || r.Code != code {
+				t.Errorf("%s has become %q and %v %q, want %q and %v %q", key, got, r.Ballot.Vote, r.Code, want, voted, code)
 			}
 		}
 	})

@@ -71,6 +71,12 @@ func (s *Server) Had(n KeyName, token string, since time.Duration) bool {
 	})
 }
 
+// Kept reports whether a key has had a token all the time since then.
+func (s *Server) Kept(n KeyName, token string, since time.Duration) bool {
+	e, ok := s.Get(n.DB, n.Key)
+	return ok && e.Token() == token && slices.ContainsFunc(s.trails[n], func(p span) bool { return p.to == 0 && p.from <= since })
+}
+
 // Lacks reports whether the server was made a replica since a time and has lost a copy by that
 // (Lagged).
 func (s *Server) Lacks(n KeyName, token string, since time.Duration) bool {

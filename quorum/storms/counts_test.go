@@ -154,6 +154,7 @@ func (h *hashing) judged(v *visit, a hearing) {
 	case unheard:
 	case a.won() && a.done == quorum.Release:
 		t.toldCount(0, undone)
+		t.freed()
 		n.isGone(t, t.Now())
 	case a.won():
 		turns := turnsIn(h.last.TokenAfter())
@@ -176,32 +177,54 @@ func (t *try) mayProlong(does bool) {
 	}
 }
 
+// freed makes an extend a release, as it was. The caller must hold mu.
+func (t *try) freed() {
+	if t.op.Kind == quorum.Extend {
+		t.op.Kind = quorum.Release
+		t.lease.open--
+		t.to.open--
+		t.disturb(t.lease)
+	}
+}
+
 // toldCount checks the count that a holder is told. The caller must hold mu.
 func (t *try) toldCount(turns, undone int) {
 	anew := t.turn.step > 0 && turns == 1 && (t.hadSure <= t.Now()+t.fast(t.lease) || !t.undisturbed(t.lease))
 	if !t.turn.fits(turns, undone) && !anew {
-		t.miscounted(turns, undone)
+		if why := t.whyMiscounted(turns); why != "" {
+			t.count("excuse: " + why)
+		} else {
+			t.fail("COUNT: %v, %s is told %d by redlockd %d, by a turn of %d on %d to %d, of which %d are undone", t.lock, t.lease.token, turns, t.node.number, t.turn.step, t.turn.low, t.turn.high, undone)
+		}
 	}
 	t.count("counts told")
 }
 
-// miscounted fails, unless a master was just made a replica of a server that lacks a turn, or a
-// majority came back with disks that lack it, or the last turn was given back before, and is once
-// more by copies on a minority that missed that, as any release is (V8). The caller must hold mu.
-func (t *try) miscounted(turns, undone int) {
+// whyMiscounted returns the cause of a count that does not follow from those told before, or "": a
+// master was just made a replica of a server that lacks a turn, a majority came back with disks that
+// lack it, or copies on a minority say that the last turn is given back (V8). These have missed that
+// it was given back before, or other turns, and the lock ran out. The caller must hold mu.
+func (t *try) whyMiscounted(turns int) string {
 	copies, _ := t.copies(t.lease.token)
+	last := turns == 0 && t.turn.step < 0
 	switch {
 	case t.lagging():
-		t.count("excuse: a master has just become a replica of a server that lacks a turn")
-		return
+		return "a master has just become a replica of a server that lacks a turn"
 	case t.wentBack() >= t.leastMajority():
-		t.count("excuse: a majority of the masters came back with disks of before a turn")
-		return
-	case turns == 0 && t.turn.step < 0 && t.turn.high == 0 && copies > 0 && (copies < t.largerMajority() || t.shape.required):
-		t.count("excuse: the last turn is given back again, by copies that have missed that (V8)")
-		return
+		return "a majority of the masters came back with disks of before a turn"
+	case last && t.turn.high == 0 && copies > 0 && (copies < t.largerMajority() || t.shape.required):
+		return "the last turn is given back again, by copies that have missed that (V8)"
+	case last && t.lease.sure > 0 && t.lease.sure <= t.Now() && t.onMinority():
+		return "the lock ran out, and the last turn is given back by copies that have missed others (V8)"
 	}
-	t.fail("COUNT: %v, %s is told %d by redlockd %d, by a turn of %d on %d to %d, of which %d are undone", t.lock, t.lease.token, turns, t.node.number, t.turn.step, t.turn.low, t.turn.high, undone)
+	return ""
+}
+
+// onMinority reports whether only a minority of the masters had copies that the answer may go by: for
+// a timeout (V2).
+func (t *try) onMinority() bool {
+	copies, _ := t.copiesSince(t.lease.token, max(t.sent, t.Now()-t.node.config().Timeout))
+	return copies > 0 && copies < t.leastMajority()
 }
 
 // wentBack returns how many masters' clocks or disks went back.
@@ -270,6 +293,54 @@ func TestStormJudgeOfAnAbsentExtend(t *testing.T) {
 				t.Errorf("required %v: it may have the lock %d times", required, got)
 			}
 			v.tries[0].lost(true)
+		})
+	}
+}
+
+// TestStormJudgeOfALastTurn checks that copies on a minority may say that the last of several turns is
+// given back, once the lock ran out, and that nobody is taken for its holder then.
+func TestStormJudgeOfALastTurn(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		on      int // so many masters
+		sure    time.Duration
+		turns   int
+		excused bool
+	}{
+		{"by a minority, and it ran out", 1, time.Second, 0, true},
+		{"by a majority", 2, time.Second, 0, false},
+		{"by none", 0, time.Second, 0, false},
+		{"and it lasts", 1, time.Minute, 0, false},
+		{"others are left", 1, time.Second, 1, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := calmStorm(t, 3, false)
+			defer s.end()
+			lock := quorum.Op{Key: "h", Token: "A", TTL: time.Minute}
+			s.judge.leaseOf(fakeredis.KeyName{Key: "h"}, "A").sure = s.Now() + tt.sure
+			s.judge.leaseOf(fakeredis.KeyName{Key: "h"}, "A").count = tally{least: 3, most: 5, used: true}
+			op := s.judge.beginTurn(s.nodes[0], lock, -1)
+			op.lease.sure = s.Now() + tt.sure // which an extend by a shorter TTL would end
+			time.Sleep(2 * time.Second)
+			servers := s.present()
+			s.Lock()
+			for _, f := range servers[:tt.on] {
+				f.Put(0, "h", fakeredis.Entry{Value: counted("A", 1)})
+			}
+			s.Unlock()
+			if got := op.whyMiscounted(tt.turns); (got != "") != tt.excused {
+				t.Errorf("%s: %q", tt.name, got)
+			}
+			if !tt.excused {
+				op.lost(true)
+				return
+			}
+			v := s.dropsIn(s.stream("judge")).visits(s.nodes[0])
+			v.hash, v.tries = &hashing{storm: s, lock: lock}, []*try{op}
+			v.hash.judged(v, hearing{known: true, verdict: quorum.Won, done: quorum.Release})
+			if op.won(); op.lease.has(s.Now()) || op.lease.open > 0 {
+				t.Errorf("%s: after that A has it until %v", tt.name, op.lease.until)
+			}
 		})
 	}
 }

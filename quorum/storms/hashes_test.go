@@ -55,6 +55,19 @@ func had(f *fakeredis.Server, lock fakeredis.KeyName, holder string, since time.
 	return slices.ContainsFunc(asStored(lock, holder), func(token string) bool { return f.Had(lock, token, since) })
 }
 
+// kept returns how many servers have had one string of a holder all the time since the operation was
+// sent.
+func (t *try) kept(holder string) (n int) {
+	t.Lock()
+	defer t.Unlock()
+	for _, f := range t.servers {
+		if slices.ContainsFunc(asStored(t.lock, holder), func(token string) bool { return f.Kept(t.lock, token, t.sent) }) {
+			n++
+		}
+	}
+	return n
+}
+
 // lacks is Server.Lacks of a holder.
 func lacks(f *fakeredis.Server, lock fakeredis.KeyName, holder string, since time.Duration) bool {
 	e, ok := f.Get(lock.DB, lock.Key)

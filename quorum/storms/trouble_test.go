@@ -113,7 +113,7 @@ func (v *visit) whyUndecided(text string) string {
 	case v.shape.required && strings.Contains(text, "split") && v.beside():
 		return "the others have a lock that the required master has not, since an extend was not decided"
 	case strings.Contains(text, "split") && v.halved():
-		return "half of the masters have what is left of another's lock"
+		return "half of the masters have what is left of a lock"
 	case v.ranOut(text):
 		return "the lock ran out between the read of a turn and its change"
 	case v.overElsewhere(text):
@@ -205,17 +205,20 @@ func (v *visit) beside() bool {
 	})
 }
 
-// halved reports whether just so many masters have what may be left of another's lock that the
-// others are no majority: half of an even number, such as an extend has met that others found to be
-// over (V15).
+// halved reports whether just so many masters have what may be left of a lock that the others are no
+// majority: half of an even number, such as an extend has met that others found to be over (V15), or
+// an undecided turn of the same holder, whose string has another count (C8).
 func (v *visit) halved() bool {
 	v.judge.mu.Lock()
 	defer v.judge.mu.Unlock()
 	n := len(v.list())
 	return n%2 == 0 && slices.ContainsFunc(v.tries, func(t *try) bool {
 		return slices.ContainsFunc(t.leases[t.lock], func(l *lease) bool {
+			if l == t.lease {
+				return v.hash != nil && l.doubt && l.may > t.sent && l.sure <= t.Now() && t.kept(l.token) == n/2
+			}
 			copies, _ := t.copies(l.token)
-			return l != t.lease && copies == n/2 && l.sure <= t.Now() && t.why(l) != ""
+			return copies == n/2 && l.sure <= t.Now() && t.why(l) != ""
 		})
 	})
 }
@@ -482,6 +485,52 @@ func TestStormJudgeOfHalves(t *testing.T) {
 			if got := v.whyUndecided(tt.text); (got != "") != tt.excused {
 				t.Errorf("%s: %q", tt.name, got)
 			}
+		}
+	})
+}
+
+// TestStormJudgeOfOwnHalves checks that a turn is excused where half of the masters have had what an
+// undecided turn of the same holder has left, since before it was asked for.
+func TestStormJudgeOfOwnHalves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := calmStorm(t, 4, false)
+		defer s.end()
+		for _, tt := range []struct {
+			name    string
+			on      string
+			may     time.Duration // from now on
+			before  bool
+			excused bool
+		}{
+			{"on half of them", "ab", time.Second, true, true},
+			{"on one", "a", time.Second, true, false},
+			{"on a quorum", "abc", time.Second, true, false},
+			{"for longer than it may", "ab", -time.Second, true, false},
+			{"what it does itself", "ab", time.Second, false, false},
+		} {
+			lock, servers := quorum.Op{Key: "h", Token: "A"}, s.present()
+			left := func(there bool) {
+				s.Lock()
+				defer s.Unlock()
+				for _, f := range servers {
+					if f.Del(0, "h"); there && strings.Contains(tt.on, f.Name) {
+						f.Put(0, "h", fakeredis.Entry{Value: counted("A", 2)})
+					}
+				}
+			}
+			left(tt.before)
+			time.Sleep(time.Millisecond)
+			v := s.dropsIn(s.stream("judge")).visits(s.nodes[0])
+			v.hash, v.tries = &hashing{storm: s, lock: lock, step: +1}, []*try{s.judge.beginTurn(s.nodes[0], lock, +1)}
+			l := v.tries[0].lease
+			if l.may, l.doubt = s.Now()+tt.may, true; !tt.before {
+				time.Sleep(time.Millisecond)
+				left(true)
+			}
+			if got := v.halved(); got != tt.excused {
+				t.Errorf("%s: %v", tt.name, got)
+			}
+			v.tries[0].lost(true)
 		}
 	})
 }

@@ -292,11 +292,13 @@ func (t *try) prolonging(l *lease) bool {
 
 // copies returns on how many servers the token was since the operation was sent, and
 // whether one of these may keep it longer than it should.
-func (t *try) copies(token string) (n int, strange bool) {
+func (t *try) copies(token string) (n int, strange bool) { return t.copiesSince(token, t.sent) }
+
+func (t *try) copiesSince(token string, since time.Duration) (n int, strange bool) {
 	t.Lock()
 	defer t.Unlock()
 	for _, f := range t.servers {
-		if had(f, t.lock, token, t.sent) {
+		if had(f, t.lock, token, since) {
 			n++
 			strange = strange || f.Strange
 		}

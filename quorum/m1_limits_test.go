@@ -96,7 +96,7 @@ func (f *flood) wantNothingLeft() {
 		if tasks, bytes := l.Outbox().Queued(); tasks != 0 || bytes != 0 {
 			f.t.Errorf("%d tasks of %d bytes wait", tasks, bytes)
 		}
-		if tasks, bytes := l.Outbox().Retries(); tasks != 0 || bytes != 0 {
+		if tasks, bytes := l.Outbox().Kept(); tasks != 0 || bytes != 0 {
 			f.t.Errorf("%d releases of %d bytes are to be repeated", tasks, bytes)
 		}
 	})

@@ -41,10 +41,10 @@ func TestV8ChangeWaitsForTheClock(t *testing.T) {
 	}
 	b := &outbox.Batch{}
 	(&sender{Link: l}).take(b)
-	if kept, _ := l.outbox.Retries(); kept != 2 || len(b.Tasks) != 1 || b.Tasks[0].Key() != "l" {
+	if kept, _ := l.outbox.Kept(); kept != 2 || len(b.Tasks) != 1 || b.Tasks[0].Key() != "l" {
 		t.Fatalf("%d are kept, and %d go out", kept, len(b.Tasks))
 	}
-	l.outbox.FlushRetries()
+	l.outbox.FlushKept()
 	if next := l.outbox.Next(); len(next) != 2 || !next[0].Changes() || next[1].Changes() {
 		t.Error("the change does not go first")
 	}

@@ -155,7 +155,7 @@ func (l *Link) enter(c *connection, j mark.Judgement) {
 		return
 	}
 	l.open = j.Open && c != nil
-	l.outbox.RequestRetries(l.open)
+	l.outbox.RequestKept(l.open)
 	now := l.now()
 	n := newsOf(l.status.State, l.status.Reason, j, l.told.corrected(j.Left, now))
 	if n == newsWaits {

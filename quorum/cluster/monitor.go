@@ -196,7 +196,7 @@ func (mon *monitor) setAsking(asking bool, since time.Duration) {
 	mon.mu.Lock()
 	defer mon.mu.Unlock()
 	mon.unanswered.asking, mon.unanswered.asked = asking, since
-	mon.outbox.RequestRetries(!asking && mon.open)
+	mon.outbox.RequestKept(!asking && mon.open)
 	mon.ready.Broadcast()
 }
 

@@ -64,7 +64,7 @@ func (l *Link) accept(t *outbox.Task, now time.Duration) bool {
 	takes := l.takes(t, now)
 	if !takes {
 		if t.MustDeliver {
-			l.outbox.AddRetry(t)
+			l.outbox.Keep(t)
 		}
 		return false
 	}
@@ -138,7 +138,7 @@ func barrier(l *Link) <-chan struct{} {
 func (l *Link) owes() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.outbox.Owes()
+	return l.outbox.KeepsUseful()
 }
 
 // AskOne asks a master something that is no vote and waits for the answer, for at most an

@@ -51,7 +51,7 @@ func (s *sender) gather() {
 	for yields, n := 0, 0; s.conn == s.c; {
 		waiting, _ := s.outbox.Queued()
 		switch {
-		case !s.open || waiting == 0 && !s.outbox.RetriesDue() || s.outbox.Pace.Waits(waiting, s.now):
+		case !s.open || waiting == 0 && !s.outbox.KeptDue() || s.outbox.Pace.Waits(waiting, s.now):
 			s.ready.Wait()
 			yields, n = 0, 0
 			continue
@@ -83,8 +83,8 @@ func (s *sender) next(b *outbox.Batch) bool {
 			s.c.passTurn()
 			continue
 		}
-		if s.outbox.RetriesDue() {
-			s.outbox.FlushRetries()
+		if s.outbox.KeptDue() {
+			s.outbox.FlushKept()
 		}
 		s.take(b)
 		if len(b.Tasks) > 0 {
@@ -143,7 +143,7 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 	standing, unsettled := s.standing(b, replies, micros, received), s.unsettled(b.Under)
 	list, under := outbox.List(s.db.List()), s.view.Under
 	if failed {
-		s.outbox.Repeat(b, results)
+		s.outbox.Resend(b, results)
 	}
 	s.mu.Unlock()
 
@@ -169,7 +169,7 @@ func (s *sender) answered(b *outbox.Batch, replies []rueidis.RedisResult) {
 // connection in use. The caller must hold mu.
 func (s *sender) noteAnswer(b *outbox.Batch, received time.Duration) {
 	if s.conn == s.c {
-		s.outbox.RequestRetries(s.frozen(received))
+		s.outbox.RequestKept(s.frozen(received))
 		s.unanswered.busy = false
 		waiting, _ := s.outbox.Queued()
 		s.outbox.Pace.Answered(len(b.Tasks), waiting, received-b.Sent, received)

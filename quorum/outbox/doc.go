@@ -10,7 +10,7 @@
 //
 // Tasks wait in the [Outbox] (outbox.go), which determines when the next batch is worth
 // sending (pace.go): it waits no longer than a tenth of timeout. Rollbacks and repeats are
-// kept until they have arrived, and go out before what is put in later for their key (retries.go).
+// kept until they have arrived, and go out before what is put in later for their key (kept.go).
 //
 // A [Batch] (batch.go) of tasks is sent in a connection's [Dialect] (request.go). A plain task, an
 // acquire or a release that depends on nothing but its key and token, has arguments that are cut

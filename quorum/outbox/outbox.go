@@ -15,15 +15,15 @@ const (
 	MaxQueuedBytes = 16 << 20
 	// maxBatch bounds the tasks of one write.
 	maxBatch = 512
-	// maxRetries bounds the tasks that are kept to be repeated; beyond it the copies
+	// maxKept bounds the tasks that are kept until they are delivered; beyond it the copies
 	// end with their hold.
-	maxRetries    = 65536
-	maxRetryBytes = 32 << 20
+	maxKept      = 65536
+	maxKeptBytes = 32 << 20
 )
 
 // Outbox is what waits for one master: tasks in the order in which they are sent, how
-// long the next batch of them waits (pace.go), and tasks that are to be repeated over
-// this or the next connection (retries.go). It does not know the master or
+// long the next batch of them waits (pace.go), and tasks that are kept until they are delivered,
+// over this or the next connection (kept.go). It does not know the master or
 // whether it may be asked, so all of it can be tested without one. Not safe for
 // concurrent use: the link's mutex is held for all of it, because it also guards the
 // mark, on which it depends whether a task may be put in (M3).
@@ -33,28 +33,27 @@ type Outbox struct {
 	bytes int
 	// Pace determines when the next batch goes out.
 	Pace Pace
-	// retries are the tasks to be repeated, of each key; kept is their number. flush reports
-	// whether to try that now. purged is when useless ones were last dropped.
-	retries    map[string][]*Task
-	kept       int
-	retryBytes int
-	flush      bool
-	purged     time.Duration
+	// kept are the tasks that must still be delivered, of each key. flush reports whether to send
+	// them now. purged is when useless ones were last dropped.
+	kept                 map[string][]*Task
+	keptTasks, keptBytes int
+	flush                bool
+	purged               time.Duration
 }
 
 // NewOutbox returns an empty outbox for a link with this timeout (V2). enough is
 // called, in a goroutine of its own, when the wait for a larger batch has lasted for
 // the patience of the Pace; it must stop the Pace and wake the sender.
 func NewOutbox(now clock.Clock, timeout time.Duration, enough func()) Outbox {
-	return Outbox{now: now, Pace: newPace(timeout, enough), retries: map[string][]*Task{}}
+	return Outbox{now: now, Pace: newPace(timeout, enough), kept: map[string][]*Task{}}
 }
 
-// Put adds a task, and reports whether the sender must be woken. What is still to be repeated
-// of its keys goes first, so that it changes nothing that the task has counted (V8).
+// Put adds a task, and reports whether the sender must be woken. What is kept of its keys goes
+// first, so that it changes nothing that the task has counted (V8).
 func (o *Outbox) Put(t *Task) bool {
-	if o.kept > 0 {
+	if o.keptTasks > 0 {
 		for _, key := range t.keys() {
-			for _, before := range o.takeRetries(key) {
+			for _, before := range o.takeKept(key) {
 				o.append(before)
 			}
 		}

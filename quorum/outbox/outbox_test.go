@@ -28,13 +28,13 @@ func TestM2OutboxKeepsItsOrder(t *testing.T) {
 	if len(o.queue) != 4 || o.queue[0].Key() != "2" {
 		t.Fatalf("%d wait, the first of them for %q", len(o.queue), o.queue[0].Key())
 	}
-	if lost := o.Lose(); len(lost) != 4 || len(o.queue) != 0 || o.bytes != 0 || o.kept != 1 {
-		t.Errorf("%d are lost, %d of %d bytes wait, %d are repeated", len(lost), len(o.queue), o.bytes, o.kept)
+	if lost := o.Lose(); len(lost) != 4 || len(o.queue) != 0 || o.bytes != 0 || o.keptTasks != 1 {
+		t.Errorf("%d are lost, %d of %d bytes wait, %d are repeated", len(lost), len(o.queue), o.bytes, o.keptTasks)
 	}
 	o.Put(asks(vote.Acquire, "another"))
 	o.Put(asks(vote.Acquire, "k"))
-	if got := sends(o); got != "another; k one; k" || o.kept != 0 {
-		t.Errorf("sends %q, and keeps %d", got, o.kept)
+	if got := sends(o); got != "another; k one; k" || o.keptTasks != 0 {
+		t.Errorf("sends %q, and keeps %d", got, o.keptTasks)
 	}
 }
 

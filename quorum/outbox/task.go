@@ -15,8 +15,8 @@ type Task struct {
 	// Kind is the operation; for what follows it, that of the attempt.
 	Kind vote.Kind
 	// MustDeliver reports whether the task deletes what the attempt has created (V6), or does again
-	// what the master has missed of a won operation (V8). It is repeated, over the next connection if
-	// need be, until it is known to have been carried out.
+	// what the master has missed of a won operation (V8). It is kept and sent again, over the next
+	// connection if need be, until it is known to have been carried out.
 	MustDeliver bool
 	// Index is the master's index on the attempt's list, for which Asked.By gets the
 	// vote.

@@ -61,33 +61,33 @@ func fail(o *Outbox, done ...string) (*Batch, []Result) {
 
 // V8: what is kept for a key goes out in its order, before whatever else is sent for the key,
 // however it came to be kept: so a change that is owed goes before the release that follows it.
-func TestV8RetriesKeepTheirOrder(t *testing.T) {
+func TestV8KeptTasksGoInOrder(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func(*Outbox)
 		want string
 	}{
 		{"the master cannot be asked", func(o *Outbox) {
-			o.AddRetry(changes("k", "change"))
-			o.AddRetry(deletes("k", "release"))
-			o.AddRetry(deletes("l", "other"))
+			o.Keep(changes("k", "change"))
+			o.Keep(deletes("k", "release"))
+			o.Keep(deletes("l", "other"))
 			o.Put(asks(vote.Acquire, "k"))
 		}, "k change; k release; k"},
 		{"it can be asked again", func(o *Outbox) {
-			o.AddRetry(changes("k", "change"))
-			o.AddRetry(undoes("k", "rollback"))
-			o.AddRetry(deletes("k", "release"))
-			o.FlushRetries()
+			o.Keep(changes("k", "change"))
+			o.Keep(undoes("k", "rollback"))
+			o.Keep(deletes("k", "release"))
+			o.FlushKept()
 		}, "k change; k rollback; k release"},
 		{"behind what waits", func(o *Outbox) {
 			o.Put(asks(vote.Acquire, "k"))
-			o.AddRetry(undoes("k", "rollback"))
-			o.FlushRetries()
+			o.Keep(undoes("k", "rollback"))
+			o.FlushKept()
 		}, "k; k rollback"},
 		{"a transaction on several keys", func(o *Outbox) {
-			o.AddRetry(changes("k", "one"))
-			o.AddRetry(deletes("l", "two"))
-			o.AddRetry(deletes("m", "other"))
+			o.Keep(changes("k", "one"))
+			o.Keep(deletes("l", "two"))
+			o.Keep(deletes("m", "other"))
 			o.Put(asks(vote.Transact, "k", "l"))
 		}, "k one; l two; k"},
 		{"lost on their way", func(o *Outbox) {
@@ -100,9 +100,9 @@ func TestV8RetriesKeepTheirOrder(t *testing.T) {
 		{"lost, when a later one is kept already", func(o *Outbox) {
 			o.Put(changes("k", "change"))
 			o.Put(undoes("k", "rollback"))
-			o.AddRetry(deletes("k", "release")) // too much waits
+			o.Keep(deletes("k", "release")) // too much waits
 			o.Lose()
-			o.FlushRetries()
+			o.FlushKept()
 		}, "k change; k rollback; k release"},
 		{"failed", func(o *Outbox) {
 			o.Put(changes("k", "change"))
@@ -111,38 +111,38 @@ func TestV8RetriesKeepTheirOrder(t *testing.T) {
 			o.Put(deletes("k", "release"))
 			b, results := fail(o, "done")
 			o.Put(asks(vote.Acquire, "k"))
-			o.Repeat(b, results)
+			o.Resend(b, results)
 		}, "k change; k release; k"},
 		{"done behind what failed", func(o *Outbox) {
 			o.Put(deletes("k", "before"))
 			o.Put(changes("k", "change"))
 			o.Put(deletes("k", "release"))
 			b, results := fail(o, "before", "release")
-			o.Repeat(b, results)
+			o.Resend(b, results)
 		}, "k change; k release"},
 		{"failed too often", func(o *Outbox) {
 			o.Put(changes("k", "change"))
 			o.Put(deletes("k", "release"))
 			o.queue[0].tries = MaxTries
 			b, results := fail(o)
-			o.Repeat(b, results)
-			o.FlushRetries()
+			o.Resend(b, results)
+			o.FlushKept()
 		}, "k change; k release"},
 		{"failed too often, when a later one waits", func(o *Outbox) {
 			o.Put(changes("k", "change"))
 			o.queue[0].tries = MaxTries
 			b, results := fail(o)
 			o.Put(deletes("k", "release"))
-			o.Repeat(b, results)
-			o.FlushRetries()
+			o.Resend(b, results)
+			o.FlushKept()
 		}, "k change; k release"},
 		{"failed too often, when a later one is kept", func(o *Outbox) {
 			o.Put(changes("k", "change"))
 			o.queue[0].tries = MaxTries
 			b, results := fail(o)
-			o.AddRetry(deletes("k", "release"))
-			o.Repeat(b, results)
-			o.FlushRetries()
+			o.Keep(deletes("k", "release"))
+			o.Resend(b, results)
+			o.FlushKept()
 		}, "k change; k release"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -169,84 +169,84 @@ func TestV8RepeatsAtOnceMaxTries(t *testing.T) {
 	o.Put(asks(vote.Acquire, "k"))
 	for tries := range MaxTries {
 		b, results := fail(o)
-		o.Repeat(b, results)
-		if sends(o) != "k rollback" || o.kept != 0 {
-			t.Fatalf("after %d tries it sends %q, and keeps %d", tries+1, sends(o), o.kept)
+		o.Resend(b, results)
+		if sends(o) != "k rollback" || o.keptTasks != 0 {
+			t.Fatalf("after %d tries it sends %q, and keeps %d", tries+1, sends(o), o.keptTasks)
 		}
 	}
 	b, results := fail(o)
-	if o.Repeat(b, results); len(o.queue) != 0 || o.kept != 1 {
-		t.Errorf("after all tries it sends %q, and keeps %d", sends(o), o.kept)
+	if o.Resend(b, results); len(o.queue) != 0 || o.keptTasks != 1 {
+		t.Errorf("after all tries it sends %q, and keeps %d", sends(o), o.keptTasks)
 	}
 }
 
 // V6, V8: what has become useless is not repeated.
-func TestV8UselessRetriesAreDropped(t *testing.T) {
+func TestV8UselessTasksAreDropped(t *testing.T) {
 	var now time.Duration
 	o := outboxAt(&now)
 	late := deletes("k", "late")
 	late.Until = time.Hour
-	o.AddRetry(deletes("k", "soon"))
-	o.AddRetry(late)
-	o.AddRetry(deletes("l", "soon"))
-	if !o.Owes() {
+	o.Keep(deletes("k", "soon"))
+	o.Keep(late)
+	o.Keep(deletes("l", "soon"))
+	if !o.KeepsUseful() {
 		t.Error("nothing is owed")
 	}
 	now = time.Minute
 	o.Put(asks(vote.Read, "k"))
-	o.FlushRetries()
-	if sends(o) != "k late; k" || o.kept != 0 || o.retryBytes != 0 || o.Owes() {
-		t.Errorf("sends %q, and keeps %d of %d bytes", sends(o), o.kept, o.retryBytes)
+	o.FlushKept()
+	if sends(o) != "k late; k" || o.keptTasks != 0 || o.keptBytes != 0 || o.KeepsUseful() {
+		t.Errorf("sends %q, and keeps %d of %d bytes", sends(o), o.keptTasks, o.keptBytes)
 	}
 }
 
-// TestTraceRetriesAreSeldomLookedThrough checks that the retries are searched for
+// TestTraceKeptTasksAreSeldomLookedThrough checks that the kept tasks are searched for
 // useless ones once a second at most, also when there is no room: it is done under the
 // link's mutex, which every operation takes (M1).
-func TestTraceRetriesAreSeldomLookedThrough(t *testing.T) {
+func TestTraceKeptTasksAreSeldomLookedThrough(t *testing.T) {
 	now := 10 * time.Second
 	o := outboxAt(&now)
 	repeats := func(key string, until time.Duration) bool {
 		again := deletes(key, "")
 		again.Until = until
-		o.AddRetry(again)
-		return o.retries[key] != nil
+		o.Keep(again)
+		return o.kept[key] != nil
 	}
-	for i := range maxRetries {
+	for i := range maxKept {
 		repeats(fmt.Sprint("key", i), 11*time.Second)
 	}
 	if repeats("first", time.Hour) {
 		t.Fatal("there is room for more than the bound")
 	}
 	now = 10900 * time.Millisecond
-	for _, of := range o.retries {
+	for _, of := range o.kept {
 		of[0].Until = now // useless, but searched a moment ago
 	}
 	if repeats("second", time.Hour) {
 		t.Error("looked through twice within a second")
 	}
 	now += time.Second
-	if !repeats("third", time.Hour) || len(o.retries) != 1 || o.kept != 1 {
-		t.Errorf("%d are to be repeated, want what is over to have made room", o.kept)
+	if !repeats("third", time.Hour) || len(o.kept) != 1 || o.keptTasks != 1 {
+		t.Errorf("%d are to be repeated, want what is over to have made room", o.keptTasks)
 	}
 }
 
-// TestM1RetriesAreBoundedInBytes checks that the retries are bounded in bytes, too
-// (M1); for their number see TestTraceRetriesAreSeldomLookedThrough.
-func TestM1RetriesAreBoundedInBytes(t *testing.T) {
+// TestM1KeptTasksAreBoundedInBytes checks that the kept tasks are bounded in bytes, too
+// (M1); for their number see TestTraceKeptTasksAreSeldomLookedThrough.
+func TestM1KeptTasksAreBoundedInBytes(t *testing.T) {
 	now := 10 * time.Second
 	o := outboxAt(&now)
 	token := strings.Repeat("t", 1<<20)
 	for i := range 100 {
-		o.AddRetry(deletes(fmt.Sprint(i%7), token))
+		o.Keep(deletes(fmt.Sprint(i%7), token))
 	}
-	if n, bytes := o.Retries(); n < 30 || n > 32 || bytes > maxRetryBytes {
+	if n, bytes := o.Kept(); n < 30 || n > 32 || bytes > maxKeptBytes {
 		t.Errorf("%d releases of %d bytes are kept", n, bytes)
 	}
-	for key := range o.retries {
-		o.takeRetries(key)
+	for key := range o.kept {
+		o.takeKept(key)
 	}
-	if n, bytes := o.Retries(); n != 0 || bytes != 0 {
+	if n, bytes := o.Kept(); n != 0 || bytes != 0 {
 		t.Errorf("%d of %d bytes, of nothing", n, bytes)
 	}
 }

@@ -28,8 +28,8 @@ type tally struct {
 	late time.Duration
 }
 
-// turning is what an operation does to a tally: by one step. It finds low to high turns, takes and
-// gives of which were under way when it was sent.
+// turning is what an operation does to a tally: by one step. It finds low to high turns; so many takes
+// and gives of others are under way at the same time, and may come behind it.
 type turning struct {
 	step, low, high, takes, gives int
 }
@@ -78,12 +78,17 @@ func (j *witness) mayHave(lock quorum.Op) int {
 func (n *tally) begin(t *try, step int) {
 	t.turn = turning{step: step, low: n.least, high: n.most}
 	for _, other := range n.open {
-		t.turn.takes += max(0, other.turn.step)
-		t.turn.gives += max(0, -other.turn.step)
+		t.turn.meets(other.turn.step)
+		other.turn.meets(step)
 	}
 	n.used = true
 	n.open = append(n.open, t)
 	n.least, n.most = max(0, n.least+min(0, step)), n.most+max(0, step)
+}
+
+func (t *turning) meets(step int) {
+	t.takes += max(0, step)
+	t.gives += max(0, -step)
 }
 
 // ends notes that t is under way no more, lost that nobody was told of it, undone that it is undone
@@ -122,9 +127,15 @@ func (t turning) fits(turns, undone int) bool {
 	return found >= t.low && found <= t.high-undone
 }
 
-// is notes that the holder has the lock that often, after t.
+// is notes that the holder has the lock that often, after t: so a turn that gives back may be a
+// release, though it was begun when there were more. The caller must hold mu.
 func (n *tally) is(t *try, turns int) {
 	n.least, n.most, n.undone = max(0, turns-t.turn.gives), turns+t.turn.takes, nil
+	for _, other := range n.open {
+		if other.turn.step < 0 && n.least == 0 {
+			other.freed()
+		}
+	}
 }
 
 // isGone notes that the holder does not have the lock, after t and at the time now.
@@ -177,7 +188,7 @@ func (t *try) mayProlong(does bool) {
 	}
 }
 
-// freed makes an extend a release, as it was. The caller must hold mu.
+// freed makes an extend a release, as it was or may be. The caller must hold mu.
 func (t *try) freed() {
 	if t.op.Kind == quorum.Extend {
 		t.op.Kind = quorum.Release
@@ -396,6 +407,15 @@ func TestStormJudgeOfCounts(t *testing.T) {
 		n := tally{least: 1, most: most}
 		if n.begin(&try{}, -1); n.leaves() != want {
 			t.Errorf("one of at most %d turns is given back: may leave others %v", most, !want)
+		}
+	}
+	for told, want := range map[int]quorum.Kind{1: quorum.Release, 2: quorum.Extend} {
+		n, l := tally{least: 2, most: 2}, &lease{open: 1}
+		take, give := &try{}, &try{op: quorum.Op{Kind: quorum.Extend}, lease: l, to: l}
+		n.begin(take, +1)
+		n.begin(give, -1)
+		if n.is(take, told); n.least != told-1 || give.op.Kind != want {
+			t.Errorf("%d are told while one is given back: at least %d stay, by a %v", told, n.least, give.op.Kind)
 		}
 	}
 	undoing, other := &tally{undone: map[sighting]int{here: 1}}, &try{}

@@ -53,8 +53,9 @@ type lease struct {
 	late bool
 	// from are the redlockd that were asked to take or prolong the lock.
 	from []*node
-	// taken is when the last operation was sent that was answered with the lock.
-	taken time.Duration
+	// taken is when the last operation was sent that was answered with the lock, told when it was
+	// answered.
+	taken, told time.Duration
 	// touched is when other clients last released, shortened or overwrote the lock.
 	touched time.Duration
 	// kept reports whether copies may be left until the hold is over, since no redlockd

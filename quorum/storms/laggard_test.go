@@ -2,6 +2,7 @@ package storms
 
 import (
 	"math/rand/v2"
+	"testing"
 	"time"
 
 	"github.com/redlockd/redlockd/quorum"
@@ -28,10 +29,11 @@ func (s *storm) lossyRole(rng *rand.Rand) {
 }
 
 // lacksExtend reports whether a server that was made a replica since a time has a copy with an
-// expiry of before the lease was last prolonged, by which its lock is over. The caller must hold
-// the world's lock.
+// expiry of before the lease was last prolonged, by which its lock is over: masters got that from
+// when it was asked for, and where it had to be renewed until its reply left (V2). The caller must
+// hold the world's lock.
 func lacksExtend(s *fakeredis.Server, l *lease, since time.Duration) bool {
-	return s.Lagged >= since && l.taken <= s.Lagged && l.taken >= s.Lagged-s.Lag
+	return s.Lagged >= since && l.taken <= s.Lagged && l.told >= s.Lagged-s.Lag
 }
 
 // misled reports whether the answer that a lock is absent, or another token's, follows from
@@ -67,4 +69,27 @@ func (t *try) decidedByLaggard(l *lease, v quorum.Verdict, token string) bool {
 		}
 	}
 	return laggards > 0 && copies < vote.Majority(len(list))
+}
+
+// TestStormJudgeOfALostExtend checks that a server that was made a replica lacks an extend if it lacks
+// what was written at any time from its asking to its reply.
+func TestStormJudgeOfALostExtend(t *testing.T) {
+	l := &lease{taken: 5 * time.Second, told: 6 * time.Second}
+	for _, tt := range []struct {
+		name        string
+		lagged, lag time.Duration
+		since       time.Duration
+		lacks       bool
+	}{
+		{"it lacks all of it", 7 * time.Second, 3 * time.Second, 0, true},
+		{"it lacks the renewal", 7 * time.Second, 1500 * time.Millisecond, 0, true},
+		{"it lacks what came before the reply only", 5500 * time.Millisecond, time.Second, 0, true},
+		{"it lacks what came after it", 7 * time.Second, 500 * time.Millisecond, 0, false},
+		{"it was a replica before", 4 * time.Second, 3 * time.Second, 0, false},
+		{"that was long ago", 7 * time.Second, 3 * time.Second, 8 * time.Second, false},
+	} {
+		if got := lacksExtend(&fakeredis.Server{Lagged: tt.lagged, Lag: tt.lag}, l, tt.since); got != tt.lacks {
+			t.Errorf("%s: %v", tt.name, got)
+		}
+	}
 }

@@ -139,7 +139,7 @@ func (t *try) holds() {
 		l.until = t.sent + t.op.TTL // it is neither an acquire nor an extend, and promises no more
 	}
 	t.replaces()
-	l.freed, l.kept, l.taken = 0, true, t.sent
+	l.freed, l.kept, l.taken, l.told = 0, true, t.sent, now
 	if froze, uncounted := t.node.stillness(); uncounted != t.uncounted && froze > t.froze {
 		l.until = t.sent + t.op.TTL
 		t.count("excuse: no clock of redlockd's counts all of the time before its OK, which is sure from its asking only")

@@ -97,7 +97,7 @@ func (f *flood) wantNothingLeft() {
 			f.t.Errorf("%d tasks of %d bytes wait", tasks, bytes)
 		}
 		if tasks, bytes := l.Outbox().Kept(); tasks != 0 || bytes != 0 {
-			f.t.Errorf("%d releases of %d bytes are to be repeated", tasks, bytes)
+			f.t.Errorf("%d releases of %d bytes are kept", tasks, bytes)
 		}
 	})
 	// Also the rollbacks of the acquires.

@@ -60,7 +60,7 @@ func fail(o *Outbox, done ...string) (*Batch, []Result) {
 }
 
 // V8: what is kept for a key goes out in its order, before whatever else is sent for the key,
-// however it came to be kept: so a change that is owed goes before the release that follows it.
+// however it came to be kept: so a change that is kept goes before the release that follows it.
 func TestV8KeptTasksGoInOrder(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -190,7 +190,7 @@ func TestV8UselessTasksAreDropped(t *testing.T) {
 	o.Keep(late)
 	o.Keep(deletes("l", "soon"))
 	if !o.KeepsUseful() {
-		t.Error("nothing is owed")
+		t.Error("nothing is of use")
 	}
 	now = time.Minute
 	o.Put(asks(vote.Read, "k"))
@@ -206,28 +206,28 @@ func TestV8UselessTasksAreDropped(t *testing.T) {
 func TestTraceKeptTasksAreSeldomLookedThrough(t *testing.T) {
 	now := 10 * time.Second
 	o := outboxAt(&now)
-	repeats := func(key string, until time.Duration) bool {
-		again := deletes(key, "")
-		again.Until = until
-		o.Keep(again)
+	keeps := func(key string, until time.Duration) bool {
+		task := deletes(key, "")
+		task.Until = until
+		o.Keep(task)
 		return o.kept[key] != nil
 	}
 	for i := range maxKept {
-		repeats(fmt.Sprint("key", i), 11*time.Second)
+		keeps(fmt.Sprint("key", i), 11*time.Second)
 	}
-	if repeats("first", time.Hour) {
+	if keeps("first", time.Hour) {
 		t.Fatal("there is room for more than the bound")
 	}
 	now = 10900 * time.Millisecond
 	for _, of := range o.kept {
 		of[0].Until = now // useless, but searched a moment ago
 	}
-	if repeats("second", time.Hour) {
+	if keeps("second", time.Hour) {
 		t.Error("looked through twice within a second")
 	}
 	now += time.Second
-	if !repeats("third", time.Hour) || len(o.kept) != 1 || o.keptTasks != 1 {
-		t.Errorf("%d are to be repeated, want what is over to have made room", o.keptTasks)
+	if !keeps("third", time.Hour) || len(o.kept) != 1 || o.keptTasks != 1 {
+		t.Errorf("%d are kept, want what is over to have made room", o.keptTasks)
 	}
 }
 

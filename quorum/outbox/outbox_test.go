@@ -29,7 +29,7 @@ func TestM2OutboxKeepsItsOrder(t *testing.T) {
 		t.Fatalf("%d wait, the first of them for %q", len(o.queue), o.queue[0].Key())
 	}
 	if lost := o.Lose(); len(lost) != 4 || len(o.queue) != 0 || o.bytes != 0 || o.keptTasks != 1 {
-		t.Errorf("%d are lost, %d of %d bytes wait, %d are repeated", len(lost), len(o.queue), o.bytes, o.keptTasks)
+		t.Errorf("%d are lost, %d of %d bytes wait, %d are kept", len(lost), len(o.queue), o.bytes, o.keptTasks)
 	}
 	o.Put(asks(vote.Acquire, "another"))
 	o.Put(asks(vote.Acquire, "k"))

@@ -328,10 +328,9 @@ func TestStormJudgeOfALastTurn(t *testing.T) {
 			s := calmStorm(t, 3, false)
 			defer s.end()
 			lock := quorum.Op{Key: "h", Token: "A", TTL: time.Minute}
-			s.judge.leaseOf(fakeredis.KeyName{Key: "h"}, "A").sure = s.Now() + tt.sure
-			s.judge.leaseOf(fakeredis.KeyName{Key: "h"}, "A").count = tally{least: 3, most: 5, used: true}
+			l := s.judge.leaseOf(fakeredis.KeyName{Key: "h"}, "A")
+			l.sure, l.count = s.Now()+tt.sure, tally{least: 3, most: 5, used: true}
 			op := s.judge.beginTurn(s.nodes[0], lock, -1)
-			op.lease.sure = s.Now() + tt.sure // which an extend by a shorter TTL would end
 			time.Sleep(2 * time.Second)
 			servers := s.present()
 			s.Lock()

@@ -55,9 +55,9 @@ func had(f *fakeredis.Server, lock fakeredis.KeyName, holder string, since time.
 	return slices.ContainsFunc(asStored(lock, holder), func(token string) bool { return f.Had(lock, token, since) })
 }
 
-// kept returns how many servers have had one string of a holder all the time since the operation was
-// sent.
-func (t *try) kept(holder string) (n int) {
+// copiesKept returns how many servers have had one string of a holder all the time since the operation
+// was sent.
+func (t *try) copiesKept(holder string) (n int) {
 	t.Lock()
 	defer t.Unlock()
 	for _, f := range t.servers {

@@ -215,7 +215,7 @@ func (v *visit) halved() bool {
 	return n%2 == 0 && slices.ContainsFunc(v.tries, func(t *try) bool {
 		return slices.ContainsFunc(t.leases[t.lock], func(l *lease) bool {
 			if l == t.lease {
-				return v.hash != nil && l.doubt && l.may > t.sent && l.sure <= t.Now() && t.kept(l.token) == n/2
+				return v.hash != nil && l.doubt && l.may > t.sent && l.sure <= t.Now() && t.copiesKept(l.token) == n/2
 			}
 			copies, _ := t.copies(l.token)
 			return copies == n/2 && l.sure <= t.Now() && t.why(l) != ""
@@ -307,6 +307,18 @@ func calmStorm(t *testing.T, masters int, required bool) *storm {
 	return s
 }
 
+// puts has only those masters have a key whose names, a letter each, are in on.
+func (s *storm) puts(on, key, value string) {
+	servers := s.present()
+	s.Lock()
+	defer s.Unlock()
+	for _, f := range servers {
+		if f.Del(0, key); strings.Contains(on, f.Name) {
+			f.Put(0, key, fakeredis.Entry{Value: value})
+		}
+	}
+}
+
 // TestStormJudgeOfNoQuorum checks what excuses a NOQUORUM: too many masters with a fault in the
 // last three seconds, and nothing that was before, nor too few of them. That a redlockd grants
 // nothing, as it says, is excused for the longest hold after it stood still.
@@ -384,15 +396,7 @@ func TestStormJudgeOfTurnsByWord(t *testing.T) {
 			v := c.visits(s.nodes[0])
 			v.hash, v.tries = &hashing{storm: s, lock: lock, step: +1}, []*try{s.judge.beginTurn(s.nodes[0], lock, +1)}
 			v.sent, v.meant = s.Now(), v.tries[0].op
-			servers := s.present()
-			s.Lock()
-			for _, f := range servers {
-				f.Del(0, "h")
-				if strings.Contains(tt.on, f.Name) {
-					f.Put(0, "h", fakeredis.Entry{Value: counted(lock.Token, tt.turns)})
-				}
-			}
-			s.Unlock()
+			s.puts(tt.on, "h", counted(lock.Token, tt.turns))
 			if got := v.whyUndecided(tt.text); (got != "") != tt.excused {
 				t.Errorf("%s: %q", tt.name, got)
 			}
@@ -469,14 +473,7 @@ func TestStormJudgeOfHalves(t *testing.T) {
 			{"no split", "ab", time.Second, "NOQUORUM", false},
 		} {
 			key, token := fmt.Sprint("k", i), fmt.Sprint(i)
-			servers := s.present()
-			s.Lock()
-			for _, f := range servers {
-				if strings.Contains(tt.on, f.Name) {
-					f.Put(0, key, fakeredis.Entry{Value: token})
-				}
-			}
-			s.Unlock()
+			s.puts(tt.on, key, token)
 			v := s.dropsIn(s.stream("judge")).visits(s.nodes[0])
 			v.sent, v.meant = s.Now(), quorum.Op{Kind: quorum.Acquire, Key: key, Token: "t", TTL: time.Second}
 			v.tries = []*try{s.judge.begin(s.nodes[0], v.meant)}
@@ -508,24 +505,18 @@ func TestStormJudgeOfOwnHalves(t *testing.T) {
 			{"for longer than it may", "ab", -time.Second, true, false},
 			{"what it does itself", "ab", time.Second, false, false},
 		} {
-			lock, servers := quorum.Op{Key: "h", Token: "A"}, s.present()
-			left := func(there bool) {
-				s.Lock()
-				defer s.Unlock()
-				for _, f := range servers {
-					if f.Del(0, "h"); there && strings.Contains(tt.on, f.Name) {
-						f.Put(0, "h", fakeredis.Entry{Value: counted("A", 2)})
-					}
-				}
+			lock, on := quorum.Op{Key: "h", Token: "A"}, tt.on
+			if !tt.before {
+				on = ""
 			}
-			left(tt.before)
+			s.puts(on, "h", counted("A", 2))
 			time.Sleep(time.Millisecond)
 			v := s.dropsIn(s.stream("judge")).visits(s.nodes[0])
 			v.hash, v.tries = &hashing{storm: s, lock: lock, step: +1}, []*try{s.judge.beginTurn(s.nodes[0], lock, +1)}
 			l := v.tries[0].lease
 			if l.may, l.doubt = s.Now()+tt.may, true; !tt.before {
 				time.Sleep(time.Millisecond)
-				left(true)
+				s.puts(tt.on, "h", counted("A", 2))
 			}
 			if got := v.halved(); got != tt.excused {
 				t.Errorf("%s: %v", tt.name, got)

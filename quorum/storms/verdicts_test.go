@@ -294,6 +294,7 @@ func (t *try) prolonging(l *lease) bool {
 // whether one of these may keep it longer than it should.
 func (t *try) copies(token string) (n int, strange bool) { return t.copiesSince(token, t.sent) }
 
+// copiesSince is copies for another time than that.
 func (t *try) copiesSince(token string, since time.Duration) (n int, strange bool) {
 	t.Lock()
 	defer t.Unlock()
